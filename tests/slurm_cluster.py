@@ -24,6 +24,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from netloom.files import Folder
 from netloom.live import process
 
 START_SECONDS = 60.0
@@ -139,7 +140,7 @@ def _daemon(stack: contextlib.ExitStack, one: Cluster, name: str, *words: object
     return stack.enter_context(
         process.spawn(
             [tool(name), *map(str, words)],
-            folder=one.folder,
+            folder=stack.enter_context(Folder.open(one.folder)),
             name=name,
             env=one.environment,
             console=subprocess.DEVNULL,

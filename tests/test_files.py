@@ -144,6 +144,21 @@ def test_a_lock_is_for_its_owner_only_and_goes_with_its_folder(tmp_path):
     assert os.listdir(tmp_path) == []
 
 
+def test_a_folder_that_is_locked_is_the_one_that_is_written_to(tmp_path):
+    """A verb opens its folder by path, again and again; who exchanges it for another gains nothing."""
+    ours, run = tmp_path / "ours", tmp_path / "run"
+    ours.mkdir()
+    with lock.alone_in(run):
+        os.rename(run, tmp_path / "stash")
+        os.rename(ours, run)
+        with files.Folder.open(run) as folder:
+            folder.write("journal.parquet", b"1")
+        assert os.listdir(run) == []
+        assert (tmp_path / "stash" / "journal.parquet").read_bytes() == b"1"
+    with files.Folder.open(run) as folder:
+        assert folder.names() == []  # Empty, and not taken for the one that was made.
+
+
 def test_a_lock_of_an_earlier_version_is_closed_to_others(shared):
     (shared.path / lock.NAME).write_text("process 1 on x since then\n")
     os.chmod(shared.path / lock.NAME, 0o644)
@@ -160,7 +175,7 @@ def test_a_link_of_another_user_is_not_followed_though_it_is_the_folder_that_was
     (tmp_path / "run").symlink_to("home")
     with files.Folder.open(tmp_path / "run"):
         pass
-    monkeypatch.setattr(files, "_is_trusted", lambda _user: False)
+    monkeypatch.setattr(files.ways, "is_trusted", lambda _user: False)
     with pytest.raises(PermissionError, match="is a link that another user made"):
         files.Folder.open(tmp_path / "run")
 
@@ -209,6 +224,21 @@ def test_root_replaces_files_only_where_nobody_else_can(tmp_path, how):
     with pytest.raises(OSError, match="expected one that only its owner can change"):
         files.replace_file(place / "routes.lfts", b"new")
     assert (place / "routes.lfts").read_bytes() == b"older"
+
+
+@as_root
+def test_root_replaces_no_file_that_another_users_link_leads_to(tmp_path):
+    (tmp_path / "opensm").mkdir()
+    (tmp_path / "opensm" / "routes.lfts").write_bytes(b"old")
+    (tmp_path / "link").symlink_to("opensm")
+    os.chown(tmp_path / "link", NOBODY, NOBODY, follow_symlinks=False)
+    for act in (
+        lambda path: files.replace_file(path, b"new"),
+        lambda path: files.Folder.trusted(path.parent),
+    ):
+        with pytest.raises(OSError, match="is a link that another user made"):
+            act(tmp_path / "link" / "routes.lfts")
+    assert (tmp_path / "opensm" / "routes.lfts").read_bytes() == b"old"
 
 
 def test_a_replaced_file_keeps_mode_and_owner_and_no_link_is_written_through(tmp_path):

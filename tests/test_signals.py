@@ -118,10 +118,14 @@ import signal, sys
 from netloom.cli import main
 from netloom.cli.shared import guard
 from netloom.cli.shared.run import Run
+from netloom.files import Folder, Scratch
+from netloom.files.temporary import Temporary
 guard.GRACE_S = 0.1
 def held(run, *_given, **_named):
     signal.pthread_sigmask(signal.SIG_BLOCK, [])
-    (folder / f".netloom-{os.getpid()}-0.tmp").write_bytes(b"half")
+    half = Temporary(os.open(".", os.O_RDONLY)).__enter__()
+    os.write(half.file, b"half")
+    Scratch(Folder.open(Path("."))).write("half", b"half")
     signal.signal(signal.SIGINT, lambda *_: None)
     signal.signal(signal.SIGTERM, lambda *_: None)
     signal.signal(signal.SIGHUP, lambda *_: None)
@@ -130,7 +134,6 @@ def held(run, *_given, **_named):
         time.sleep(0.05)
 import os, time
 from pathlib import Path
-folder = Path.cwd()
 Run.fabric = held
 sys.exit(main())
 """

@@ -75,6 +75,7 @@ __all__ = [
     "plan",
     "plan_files",
     "recover",
+    "remove_temporaries",
     "repaired",
     "route",
     "sample",
@@ -1323,6 +1324,9 @@ def gunzip(data: bytes, label: str) -> bytes:
 
 def write_atomic(path: _Path, data: bytes) -> None:
     """Writes a whole file to a temporary name beside `path`, then renames it."""
+
+def remove_temporaries() -> None:
+    """Removes what is half written: the process is ended by force."""
 
 def error_counters() -> list[tuple[str, str, int, int, int]]:
     """Counters of errors: name, kind of finding, bits, least between two readings and of one."""

@@ -1,7 +1,7 @@
 //! Who may open files for reading and unpack: few modules, each with its reason.
 //!
 //! Files may claim or unpack to any size (SECURITY.md), so what reads goes through `python/netloom/reading/`,
-//! `python/netloom/files.py` or `crates/python/src/io.rs`, which look at sizes first. Tests are not looked at.
+//! `python/netloom/files` or `crates/python/src/io.rs`, which look at sizes first. Tests are not looked at.
 
 use crate::tree::Tree;
 
@@ -10,7 +10,7 @@ const PYTHON: [(&str, &str); 14] = [
     ("reading/plain.py", "the one package for it"),
     ("reading/arrays.py", "the one package for it"),
     ("reading/parquet.py", "the one package for it"),
-    ("files.py", "by a folder's descriptor; sizes as in the one package"),
+    ("files/folder.py", "by a folder's descriptor; sizes as in the one package"),
     ("interop.py", "SciPy's reader, of bytes that were looked at; it writes zip archives"),
     ("dataplane/namespaces.py", "namespaces of /proc, which have no content"),
     ("dataplane/programs.py", "/proc/self"),

@@ -4,32 +4,32 @@
 //! either what it held before or the complete new content. Output goes to a new temporary file in the
 //! target's folder, is flushed to disk, then renamed; on any error the temporary file is removed.
 //! Folders may be shared with hostile users: names are taken relative to a folder's descriptor, temporary
-//! names are random and never opened if they exist, and no link of another user is followed. Its twin for
-//! what Python writes is `python/netloom/files.py`.
+//! names are random and never opened if they exist, and no link of another user is followed ([`place`]).
+//! Its twin for what Python writes is `python/netloom/files`.
 //!
 //! What is read is a regular file of a bounded size ([`netloom_formats::most_bytes`]); what a user names may
 //! be a pipe too, as `<(…)` of a shell is. Its twin for what Python reads is `python/netloom/reading`.
 
+mod place;
+
 use std::borrow::Cow;
-use std::ffi::{OsStr, OsString};
-use std::fs::{self, File, OpenOptions};
+use std::ffi::OsStr;
+use std::fs::{self, File};
 use std::io::{self, Read, Write};
-use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use flate2::{Compression, GzBuilder};
 use netloom_formats::Found;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use rustix::fd::OwnedFd;
-use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, RawMode, SeekFrom};
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, RawMode, SeekFrom};
 use rustix::io::Errno;
 
+use self::place::{Kind, Place, trusted};
 use crate::errors;
-
-/// How many links may lead from one to the next.
-const LINKS: usize = 40;
 
 /// Reads a whole file, or a pipe.
 ///
@@ -168,56 +168,15 @@ pub fn replace(path: &Path, data: &[u8]) -> io::Result<()> {
     put(path, |file| file.write_all(data))
 }
 
-/// Puts what `fill` writes under a path.
+/// Puts what `fill` writes under a path. Pipes and devices (/dev/stdout, /dev/full) are written in place: there is
+/// nothing to rename.
 fn put(path: &Path, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
-    let target = behind_links(path)?;
-    // Devices and pipes (/dev/stdout, /dev/full) are written in place: there is nothing to rename.
-    if let Ok(meta) = fs::metadata(path) {
-        if meta.is_dir() {
-            return Err(Errno::ISDIR.into());
-        }
-        if !meta.is_file() {
-            let mut device = OpenOptions::new().write(true).open(path)?;
-            if device.metadata()?.is_file() {
-                return Err(io::Error::other("became another file while it was opened"));
-            }
-            return fill(&mut device);
-        }
+    let place = Place::find(path)?;
+    match place.kind()? {
+        Kind::Folder => Err(Errno::ISDIR.into()),
+        Kind::Other => fill(&mut place.open_other()?),
+        Kind::Nothing | Kind::File => Folder(place.folder).put(&place.name, fill),
     }
-    let name = target.file_name().ok_or(Errno::ISDIR)?;
-    let parent = target.parent().filter(|parent| !parent.as_os_str().is_empty());
-    Folder::open(parent.unwrap_or(Path::new(".")))?.put(name, fill)
-}
-
-/// What a path names once its last part is no link; a link that another user made is refused.
-fn behind_links(path: &Path) -> io::Result<PathBuf> {
-    let mut path = path.to_path_buf();
-    for _ in 0..LINKS {
-        let found = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let link = match rustix::fs::openat(CWD, &path, found, Mode::empty()) {
-            Err(Errno::NOENT) => return Ok(path),
-            opened => opened?,
-        };
-        let about = rustix::fs::fstat(&link)?;
-        if FileType::from_raw_mode(about.st_mode) != FileType::Symlink {
-            return Ok(path);
-        }
-        if !trusted(about.st_uid) {
-            return Err(io::Error::new(
-                io::ErrorKind::PermissionDenied,
-                format!("is a link that another user made (user id {}): not followed", about.st_uid),
-            ));
-        }
-        let text = rustix::fs::readlinkat(&link, "", Vec::new())?.into_bytes();
-        path.pop();
-        path.push(OsString::from_vec(text));
-    }
-    Err(Errno::LOOP.into())
-}
-
-/// Whether a user is this process's, or root.
-fn trusted(user: u32) -> bool {
-    user == 0 || user == rustix::process::geteuid().as_raw()
 }
 
 /// Bytes that are handed to the disk at a time.
@@ -252,8 +211,7 @@ pub struct Folder(OwnedFd);
 impl Folder {
     /// Opens a folder that the user named.
     pub fn open(path: &Path) -> io::Result<Self> {
-        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        Ok(Self(rustix::fs::openat(CWD, path, flags, Mode::empty())?))
+        Ok(Self(Place::find(path)?.into_folder()?))
     }
 
     /// A folder in this one, made if need be; a link to one is refused.
@@ -273,47 +231,106 @@ impl Folder {
 
     /// The same of what `fill` writes.
     fn put(&self, name: &OsStr, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
-        let (temporary, file) = self.create_temporary()?;
-        let result = self
-            .fill(file, fill, name)
-            .and_then(|()| Ok(rustix::fs::renameat(&self.0, &temporary, &self.0, name)?));
-        if result.is_err() {
-            let _ = rustix::fs::unlinkat(&self.0, &temporary, AtFlags::empty());
-        }
-        result
+        let (temporary, file) = Temporary::create(&self.0)?;
+        self.fill(&file, fill, name)?;
+        temporary.becomes(name)
     }
 
-    /// A new file that no other thread or process uses; its name is short whatever the target is called,
-    /// and the end of a process by force (`cli/shared/guard.py`) knows it by its start.
-    fn create_temporary(&self) -> io::Result<(String, File)> {
-        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        loop {
-            let mut random = [0_u8; 8];
-            rustix::rand::getrandom(&mut random, rustix::rand::GetRandomFlags::empty())?;
-            let name = format!(".netloom-{}-{:016x}.tmp", std::process::id(), u64::from_ne_bytes(random));
-            match rustix::fs::openat(&self.0, &name, flags, Mode::from_raw_mode(0o666)) {
-                Err(Errno::EXIST) => {}
-                opened => return Ok((name, File::from(opened?))),
-            }
-        }
-    }
-
-    /// A file of ours keeps its mode; another user's does not say who may read or write what we put there.
+    /// A file of ours keeps its mode as far as the umask lets it; another user's does not say who may read or write
+    /// what we put there.
     fn fill(
         &self,
-        file: File,
+        file: &File,
         fill: impl FnOnce(&mut dyn Write) -> io::Result<()>,
         name: &OsStr,
     ) -> io::Result<()> {
         if let Ok(before) = rustix::fs::statat(&self.0, name, AtFlags::SYMLINK_NOFOLLOW) {
             let mode: RawMode = before.st_mode;
             if FileType::from_raw_mode(mode) == FileType::RegularFile && trusted(before.st_uid) {
-                rustix::fs::fchmod(&file, Mode::from_raw_mode(mode & 0o777))?;
+                let new = rustix::fs::fstat(file)?.st_mode & 0o666;
+                let umask_lets = new | (new & 0o444) >> 2;
+                rustix::fs::fchmod(file, Mode::from_raw_mode(mode & umask_lets))?;
             }
         }
-        let mut steady = Steady { file: &file, unsynced: 0 };
+        let mut steady = Steady { file, unsynced: 0 };
         fill(&mut steady)?;
         file.sync_all()
+    }
+}
+
+/// A file under a name of its own; it goes with this value, by its folder's descriptor and its inode.
+struct Temporary(Arc<Written>);
+
+/// Where it is, and which file.
+struct Written {
+    folder: OwnedFd,
+    name: String,
+    device: u64,
+    inode: u64,
+}
+
+/// Those that are being written.
+static TEMPORARIES: Mutex<Vec<Arc<Written>>> = Mutex::new(Vec::new());
+
+impl Temporary {
+    /// A new file that no other thread or process uses; its name is short whatever the target is called.
+    fn create(folder: &OwnedFd) -> io::Result<(Self, File)> {
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        loop {
+            let mut random = [0_u8; 8];
+            rustix::rand::getrandom(&mut random, rustix::rand::GetRandomFlags::empty())?;
+            let name = format!(".netloom-{}-{:016x}.tmp", std::process::id(), u64::from_ne_bytes(random));
+            match rustix::fs::openat(folder, &name, flags, Mode::from_raw_mode(0o666)) {
+                Err(Errno::EXIST) => {}
+                opened => {
+                    let file = File::from(opened?);
+                    let about = rustix::fs::fstat(&file)?;
+                    let (device, inode) = (about.st_dev, about.st_ino);
+                    let written = Arc::new(Written { folder: folder.try_clone()?, name, device, inode });
+                    TEMPORARIES.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::clone(&written));
+                    return Ok((Self(written), file));
+                }
+            }
+        }
+    }
+
+    /// Gives it its name. Somebody else's file that has taken its place meanwhile is no product of ours.
+    fn becomes(self, name: &OsStr) -> io::Result<()> {
+        let Written { folder, name: temporary, .. } = &*self.0;
+        if !self.0.is_at(temporary.as_ref()) {
+            let text = "another user moved it away while it was written: expected a folder of yours";
+            return Err(io::Error::other(text));
+        }
+        Ok(rustix::fs::renameat(folder, temporary, folder, name)?)
+    }
+}
+
+impl Drop for Temporary {
+    fn drop(&mut self) {
+        self.0.remove();
+        let mut all = TEMPORARIES.lock().unwrap_or_else(PoisonError::into_inner);
+        all.retain(|other| !Arc::ptr_eq(other, &self.0));
+    }
+}
+
+impl Written {
+    fn is_at(&self, name: &OsStr) -> bool {
+        rustix::fs::statat(&self.folder, name, AtFlags::SYMLINK_NOFOLLOW)
+            .is_ok_and(|about| (about.st_dev, about.st_ino) == (self.device, self.inode))
+    }
+
+    fn remove(&self) {
+        if self.is_at(self.name.as_ref()) {
+            let _ = rustix::fs::unlinkat(&self.folder, &self.name, AtFlags::empty());
+        }
+    }
+}
+
+/// Removes what is half written: the process is ended by force.
+#[pyfunction]
+pub fn remove_temporaries() {
+    for written in TEMPORARIES.lock().unwrap_or_else(PoisonError::into_inner).iter() {
+        written.remove();
     }
 }
 

@@ -130,6 +130,7 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(bases::recover, m)?)?;
     m.add_function(wrap_pyfunction!(lanes::lane_tables, m)?)?;
     m.add_function(wrap_pyfunction!(io::write_atomic, m)?)?;
+    m.add_function(wrap_pyfunction!(io::remove_temporaries, m)?)?;
     m.add_function(wrap_pyfunction!(io::allow_input, m)?)?;
     m.add_function(wrap_pyfunction!(io::gunzip, m)?)?;
     m.add_function(wrap_pyfunction!(io::most_input, m)?)?;

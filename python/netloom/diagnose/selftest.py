@@ -6,15 +6,14 @@ The generator and the rules share no code but the simulator: the rules see sampl
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 from netloom.diagnose.cases import CAUSES, Case, spread
+from netloom.files import Scratch
 
 NONE = "none"
 
@@ -48,11 +47,10 @@ def first_finding(case: Case, **how: Any) -> str:
     from netloom.diagnose.rules import diagnose
     from netloom.diagnose.sampled import sampled
 
-    with tempfile.TemporaryDirectory(prefix="netloom-diagnose-") as folder:
-        path = Path(folder) / "case.toml"
-        path.write_text(case.scenario)
-        for name, text in case.files.items():
-            (Path(folder) / name).write_text(text)
+    with Scratch.private() as scratch:
+        path = scratch.path / "case.toml"
+        for name, text in {"case.toml": case.scenario, **case.files}.items():
+            scratch.write(name, text.encode())
         # Some ten windows, to tell phases apart.
         every_us = max(round(case.expected_us / 8, 1), 1.0)
         scenario = _core.Scenario.read(path, [f"measure.counters_every_us={every_us}"])

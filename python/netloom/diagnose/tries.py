@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from netloom.diagnose.mappings import leaves_of_machines
 from netloom.errors import NetloomError
+from netloom.files import Scratch
 
 if TYPE_CHECKING:
     from netloom._core import Scenario
@@ -93,9 +93,9 @@ class Trials:
         if job is None:
             return []
         found = []
-        with tempfile.TemporaryDirectory(prefix="netloom-diagnose-") as folder:
-            for change in self._changes(finding, Path(folder)):
-                after = self._times_with(change, folder).get(job)
+        with Scratch.private() as scratch:
+            for change in self._changes(finding, scratch):
+                after = self._times_with(change, str(scratch.path)).get(job)
                 if after is not None:
                     found.append(Attempt(change.what, job, self._times[job], after))
         return sorted(found, key=lambda attempt: attempt.after_ms)
@@ -130,7 +130,7 @@ class Trials:
                 return name
         return None
 
-    def _changes(self, finding: Finding, folder: Path) -> list[_Change]:
+    def _changes(self, finding: Finding, scratch: Scratch) -> list[_Change]:
         names = [job.name for job in self.scenario.jobs]
         routes = self._routes()
         if finding.cause in ("bad-routes", "interior"):
@@ -143,9 +143,8 @@ class Trials:
             job = self.scenario.jobs[finding.culprits[0]]
             hosts = self.scenario.fabric.host_names
             moved = [hosts[finding.places.get(int(host), int(host))] for host in job.host_of_rank]
-            file = folder / "places.txt"
-            file.write_text("".join(f"{host}\n" for host in moved))
-            change = f'job.{job.name}.mapping="file:{file}"'
+            scratch.write("places.txt", "".join(f"{host}\n" for host in moved).encode())
+            change = f'job.{job.name}.mapping="file:{scratch.path / "places.txt"}"'
             return [_Change(f"{job.name}: ranks moved among its hosts", (change,), self.routing)]
         if finding.cause == "incast":
             orders = [(names[job], order) for job in finding.culprits for order in _ORDERS]

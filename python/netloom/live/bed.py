@@ -8,7 +8,6 @@ is there: rising counters, as real ports have them, management packets included.
 from __future__ import annotations
 
 import contextlib
-import tempfile
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from netloom.errors import LiveError
+from netloom.files import Scratch
 from netloom.live.columns import column
 from netloom.live.ibsim import Ibsim
 from netloom.live.opensm import OpenSM
@@ -46,7 +46,7 @@ class Bed:
     manager: OpenSM
     fabric: Fabric
     """As discovered."""
-    folder: Path
+    scratch: Scratch
 
     def run(
         self, traffic: Traffic, routes: Routes, *, scale: float = 1.0, noise: float = 0.0, seed: int = 0
@@ -98,9 +98,8 @@ class Bed:
                 ]
             if not lines:
                 return
-            batch = self.folder / "counters.ibsim"
-            batch.write_text("\n".join(lines) + "\n")
-            self.sim.command(f"!{batch}")
+            self.scratch.write("counters.ibsim", "".join(f"{line}\n" for line in lines).encode())
+            self.sim.command(f"!{self.scratch.path / 'counters.ibsim'}")
             self._wait_until_set(poller, lines[-1])
 
     def _wait_until_set(self, poller: Poller, line: str) -> None:
@@ -137,12 +136,11 @@ def bed(fabric: Fabric, routes_file: Path, *, seconds: float = 120.0) -> Iterato
     from netloom import _core
 
     with contextlib.ExitStack() as stack:
-        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="netloom-bed-")))
-        net = folder / "fabric.net"
-        net.write_bytes(fabric.to_bytes("ibsim"))
-        sim = stack.enter_context(Ibsim(net, host=fabric.host_names[0]))
+        scratch = stack.enter_context(Scratch.private())
+        scratch.write("fabric.net", fabric.to_bytes("ibsim"))
+        sim = stack.enter_context(Ibsim(scratch.path / "fabric.net", host=fabric.host_names[0]))
         manager = stack.enter_context(OpenSM(sim, routes=routes_file, start_seconds=seconds))
         # Until it has swept twice, OpenSM sends every table as a whole with every change.
         manager.heavy_sweep(seconds=seconds)
         found = _core.Fabric.parse(sim.discover(), label="ibnetdiscover")
-        yield Bed(sim, manager, found, folder)
+        yield Bed(sim, manager, found, scratch)

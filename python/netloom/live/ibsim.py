@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import contextlib
 import os
-import tempfile
 from pathlib import Path
 from types import TracebackType
 
 from netloom.errors import LiveError
+from netloom.files import Scratch
 from netloom.live import process
 from netloom.live.access import Access, running
 
@@ -55,13 +55,14 @@ class Ibsim:
     def __enter__(self) -> Ibsim:
         program = process.require_tool("ibsim")
         with contextlib.ExitStack() as stack:
-            folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="netloom-ibsim-"))
-            self.folder = Path(folder)
-            self._console = open_console(self.folder / "ibsim.console", stack)
+            scratch = stack.enter_context(Scratch.private())
+            self.folder = scratch.path
+            self._console = scratch.pipe("ibsim.console")
+            stack.callback(os.close, self._console)
             child = stack.enter_context(
                 process.spawn(
                     [program, "-s", *self._size, str(self.fabric)],
-                    folder=self.folder,
+                    folder=scratch,
                     name="ibsim",
                     env={**os.environ, "IBSIM_SOCKNAME": self.socket_name},
                     console=self._console,
@@ -110,11 +111,3 @@ class Ibsim:
     def discover(self, *, seconds: float = 60.0) -> bytes:
         """Returns what `ibnetdiscover` prints."""
         return self.access.discover(seconds=seconds)
-
-
-def open_console(path: Path, stack: contextlib.ExitStack) -> int:
-    """Makes a FIFO and opens it both ways, so that neither end ever sees an end of file."""
-    os.mkfifo(path)
-    console = os.open(path, os.O_RDWR | os.O_CLOEXEC)
-    stack.callback(os.close, console)
-    return console

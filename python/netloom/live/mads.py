@@ -15,7 +15,6 @@ import os
 import struct
 import subprocess
 import sys
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,6 +23,7 @@ from typing import Any
 
 import numpy as np
 
+from netloom import files
 from netloom.errors import LiveError
 from netloom.live import process, umad
 from netloom.live.access import Access
@@ -107,7 +107,7 @@ class Mads:
     def __enter__(self) -> Mads:
         program, access = str(Path(umad.__file__).resolve()), self._access
         with contextlib.ExitStack() as stack:
-            said = stack.enter_context(tempfile.TemporaryFile())
+            said = stack.enter_context(files.unnamed())
             self._child = subprocess.Popen(
                 # Isolated: neither the folder of the program nor site packages are looked at.
                 [sys.executable, "-I", "-S", program, access.ca or "", str(access.port or 0)],

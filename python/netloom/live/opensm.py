@@ -10,13 +10,13 @@ import contextlib
 import os
 import signal
 import subprocess
-import tempfile
 from pathlib import Path
 from types import TracebackType
 
 from netloom.errors import LiveError
+from netloom.files import Scratch
 from netloom.live import process
-from netloom.live.ibsim import Ibsim, open_console
+from netloom.live.ibsim import Ibsim
 from netloom.live.manager import Manager
 
 _CONFIGURATION = "force_log_flush TRUE\nsweep_interval 0\n"
@@ -81,10 +81,12 @@ class OpenSM:
     def __enter__(self) -> OpenSM:
         program = process.require_tool("opensm")
         with contextlib.ExitStack() as stack:
-            self.folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="netloom-opensm-")))
+            scratch = stack.enter_context(Scratch.private())
+            self.folder = scratch.path
             configuration = self.folder / "opensm.conf"
-            configuration.write_text(_CONFIGURATION + self._settings)
-            self._console = open_console(self.folder / "opensm.console", stack)
+            scratch.write("opensm.conf", (_CONFIGURATION + self._settings).encode())
+            self._console = scratch.pipe("opensm.console")
+            stack.callback(os.close, self._console)
             command = [program, "-F", str(configuration), "-R", self.engine, "-D", "0x43"]
             command += ["-q", self._kind_of_console, "-f", str(self.log), "-l", str(self._lmc)]
             if self.routes is not None:
@@ -93,7 +95,7 @@ class OpenSM:
             self._child = stack.enter_context(
                 process.spawn(
                     command,
-                    folder=self.folder,
+                    folder=scratch,
                     name="opensm",
                     env={
                         **process.client_environment(self.fabric.socket_name, self._host),

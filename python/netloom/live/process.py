@@ -20,6 +20,7 @@ from pathlib import Path
 
 from netloom import files
 from netloom.errors import LiveError
+from netloom.files import Folder
 
 _TOOL_FOLDERS = ("/usr/sbin", "/sbin", "/usr/local/sbin")
 _PR_SET_PDEATHSIG = 1
@@ -107,7 +108,7 @@ def wait_until(ready: Callable[[], bool], seconds: float, what: str, child: subp
 def spawn(
     command: Sequence[str],
     *,
-    folder: Path,
+    folder: Folder,
     name: str,
     env: Mapping[str, str],
     console: int,
@@ -115,6 +116,7 @@ def spawn(
 ) -> Iterator[subprocess.Popen[bytes]]:
     """Runs a child with its console on `console` and its output in `folder/name.out` and `.err`.
 
+    The child runs in the folder, by its path: nobody else may be able to exchange it (`Scratch.private`).
     On leaving, `stop(child)` asks it to end; SIGTERM and SIGKILL follow if it does not.
     """
     libc = ctypes.CDLL(None)
@@ -122,14 +124,14 @@ def spawn(
     def die_with_parent() -> None:
         libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
-    with open(folder / f"{name}.out", "wb") as out, open(folder / f"{name}.err", "wb") as err:
+    with folder.create(f"{name}.out") as out, folder.create(f"{name}.err") as err:
         child = subprocess.Popen(
             list(command),
             stdin=console,
             stdout=out,
             stderr=err,
             env=dict(env),
-            cwd=folder,
+            cwd=folder.path,
             start_new_session=True,
             preexec_fn=die_with_parent,
         )
@@ -175,7 +177,8 @@ def end_client(child: subprocess.Popen[bytes]) -> None:
     if child.poll() is None:
         child.kill()
         child.wait()
-    shutil.rmtree(clients_folder() / f"sys-{child.pid}", ignore_errors=True)
+    with contextlib.suppress(OSError), Folder.open(clients_folder()) as clients:
+        files.remove_whole(clients, f"sys-{child.pid}")
 
 
 def tail(path: Path, lines: int = 3) -> str:

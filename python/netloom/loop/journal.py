@@ -240,9 +240,10 @@ def read(folder: Path) -> list[dict[str, Any]]:
 
 def is_journal(folder: Path) -> bool:
     """Whether a folder holds a journal, or nothing but the lock of a loop that was killed."""
-    if not folder.exists() or (folder / FILE).is_file():
+    if not folder.exists():
         return True
-    return all(path.name == LOCK for path in folder.iterdir())
+    with Folder.open(folder) as there:
+        return there.kind(FILE) == "file" or all(name == LOCK for name in there.names())
 
 
 def _packed(data: bytes) -> bytes:

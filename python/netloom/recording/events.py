@@ -112,7 +112,7 @@ def read(record: Record) -> Rank:
     streams: dict[int, list[npt.NDArray[np.uint64]]] = {}
     if record.path is not None and record.chunks:
         with Folder.open(record.path.parent) as folder:
-            data = folder.read(record.path.name, 1 << 36)
+            data = folder.read(record.path.name, 1 << 36, own=True)
         for owner, at, length in record.chunks:
             if at + length > len(data):
                 raise FormatError(f"{record.path}: the record was cut short", str(record.path))

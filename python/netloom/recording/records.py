@@ -153,7 +153,7 @@ def read(path: Path) -> Record:
 def _bytes_of(path: Path) -> bytes:
     try:
         with Folder.open(path.parent) as folder:
-            data = folder.read(path.name, _MOST_BYTES + 1)
+            data = folder.read(path.name, _MOST_BYTES + 1, own=True)
     except OSError as error:
         if error.errno == errno.EINVAL:
             raise FormatError(f"{path}: expected a record file, found no file", str(path)) from None

@@ -25,7 +25,7 @@ _TRIES = 100
 
 @contextlib.contextmanager
 def alone_in(folder: Path) -> Iterator[None]:
-    """Makes a folder and keeps it to this process.
+    """Makes a folder and keeps it to this process; its path opens the one that is locked meanwhile.
 
     Raises
     ------
@@ -34,7 +34,7 @@ def alone_in(folder: Path) -> Iterator[None]:
     """
     with contextlib.ExitStack() as made:
         there, file = _locked(folder, made)
-        with there:
+        with there, there.kept():
             try:
                 yield
             finally:
@@ -51,7 +51,8 @@ def _locked(folder: Path, made: contextlib.ExitStack) -> tuple[files.Folder, int
         for path in reversed(missing):
             parent = made.enter_context(files.Folder.open(path.parent))
             if parent.make(path.name):
-                made.callback(parent.remove_folder, path.name)
+                with contextlib.suppress(FileNotFoundError):  # Another command took it away at once.
+                    made.callback(_remove, parent, made.enter_context(parent.folder(path.name)))
         try:
             there = files.Folder.open(folder)
         except FileNotFoundError:
@@ -68,3 +69,9 @@ def _locked(folder: Path, made: contextlib.ExitStack) -> tuple[files.Folder, int
             return there, file
         there.__exit__()
     raise OSError(errno.EAGAIN, "other commands take it away again and again", str(folder))
+
+
+def _remove(parent: files.Folder, folder: files.Folder) -> None:
+    """Removes a folder that was made, if it is empty and still has its name."""
+    if parent.is_at(folder.path.name, folder.fd):
+        parent.remove_folder(folder.path.name)

@@ -96,9 +96,9 @@ def live(*, small: bool = False, options: Options | None = None) -> int:
         )
     run = Run("demo-live", options, folder=True)
     folder = options.output or FOLDER
-    _check_folder(folder)
     with contextlib.ExitStack() as stack:
         stack.enter_context(lock.alone_in(folder))
+        _check_folder(folder)
         data = stack.enter_context(resources.as_file(resources.files("netloom") / "data" / "demo"))
         result = _rounds(run, stack, data, folder, small)
         run.write_in(folder, journal.SUMMARY, _page(result))
@@ -163,11 +163,10 @@ def _rounds(run: Run, stack: contextlib.ExitStack, data: Path, folder: Path, sma
 
 def _check_folder(folder: Path) -> None:
     """Refuses a folder with anything in it that no earlier demo has left there."""
-    if not folder.exists():
+    if not files.check_folder(folder):
         return
-    if not folder.is_dir():
-        raise OSError(errno.ENOTDIR, "is a file, expected a folder", str(folder))
-    there = {path.name for path in folder.iterdir()}
+    with files.Folder.open(folder) as opened:
+        there = set(opened.names())
     ours = {ROUTES, f"{ROUTES}.journal", journal.FILE, journal.SUMMARY, lock.NAME}
     strangers = sorted(name for name in there - ours if not name.startswith("round-"))
     if not strangers and there and not there & (ours - {ROUTES, lock.NAME}):

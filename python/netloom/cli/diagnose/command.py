@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -21,6 +20,7 @@ from netloom.cli.shared.options import Options
 from netloom.cli.shared.run import Run
 from netloom.cli.shared.unfit import exclude, named, need, refuse
 from netloom.errors import FormatError, NetloomError
+from netloom.files import Scratch
 from netloom.manifest import content
 
 if TYPE_CHECKING:
@@ -204,12 +204,12 @@ def _mappings(manifest: Mapping[str, Any], odd: list[str]) -> Iterator[Mappings]
     from netloom.diagnose.mappings import other_mappings
 
     path, overrides = Path(manifest["scenario"]["source"]), manifest["scenario"]["overrides"]
-    with tempfile.TemporaryDirectory(prefix="netloom-") as kept:
+    with Scratch.private() as scratch:
         try:
             _same_scenario(path, manifest)
         except (OSError, NetloomError):
-            path = Path(kept) / "scenario.toml"
-            path.write_text(manifest["scenario"]["text"])
+            scratch.write("scenario.toml", manifest["scenario"]["text"].encode())
+            path = scratch.path / "scenario.toml"
 
         def of(job: int) -> dict[str, Traffic]:
             try:

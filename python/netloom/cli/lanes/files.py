@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import errno
 import gzip
-import os
 import shlex
 from collections.abc import Mapping
 from pathlib import Path
@@ -22,6 +21,7 @@ from netloom.cli.shared.exits import UsageError
 from netloom.cli.shared.options import OUTPUT_PATH, Options
 from netloom.cli.shared.run import Run
 from netloom.errors import CountersError, RoutingError
+from netloom.files import check_folder
 
 if TYPE_CHECKING:
     from netloom._core import Fabric, LaneTables, Routes
@@ -89,7 +89,7 @@ def write(
     if qos is not None:
         if inputs.is_stdin(str(qos)):
             raise UsageError("--qos -: expected a folder")
-        _check_folder(qos)
+        check_folder(qos)
     net = run.fabric(fabric, warn=True)
     tables = with_paths(run, run.routes(routes, net, None), paths)
     with run.timed("tables"):
@@ -141,15 +141,6 @@ def check_tables(run: Run, fabric: Fabric, file: Path, vl_scheme: str) -> None:
             f"{file}: {render.count(count)} rows are not those of {vl_scheme}, the first {first}: "
             "expected the tables that were in force, and their scheme"
         )
-
-
-def _check_folder(folder: Path) -> None:
-    if folder.exists() and not folder.is_dir():
-        raise OSError(errno.ENOTDIR, "is a file, expected a folder", str(folder))
-    if not folder.exists() and not folder.parent.is_dir():
-        raise OSError(errno.ENOENT, f"there is no folder {folder.parent}", str(folder))
-    if not os.access(folder if folder.exists() else folder.parent, os.W_OK):
-        raise OSError(errno.EACCES, "not writable", str(folder))
 
 
 def _check_stale(folder: Path, files: Mapping[str, bytes]) -> None:

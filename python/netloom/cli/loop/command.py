@@ -18,6 +18,7 @@ from netloom.cli.shared import inputs, options
 from netloom.cli.shared.exits import UsageError
 from netloom.cli.shared.options import Options
 from netloom.cli.shared.run import Run
+from netloom.files import check_folder
 from netloom.runs import lock
 
 if TYPE_CHECKING:
@@ -64,7 +65,10 @@ def _one(options: Options, scenario: Path, rounds: int | None, canary: float | N
     if options.output is not None:
         _check_folder(options.output)
     plan = _plan(run, scenario, rounds, canary)
-    with contextlib.nullcontext() if options.output is None else lock.alone_in(options.output):
+    with contextlib.ExitStack() as stack:
+        if options.output is not None:
+            stack.enter_context(lock.alone_in(options.output))
+            _check_folder(options.output)  # Of the folder that is locked: it may be another one now.
         return _rounds(run, plan)
 
 
@@ -190,10 +194,7 @@ def _check_folder(path: Path) -> None:
     """Refuses a folder that holds something else than a journal."""
     from netloom.loop import journal
 
-    if path.exists() and not path.is_dir():
-        raise OSError(errno.ENOTDIR, "is a file, expected a folder", str(path))
-    if not path.exists() and not path.parent.is_dir():
-        raise OSError(errno.ENOENT, f"there is no folder {path.parent}", str(path))
+    check_folder(path)
     if not journal.is_journal(path):
         raise OSError(
             errno.ENOTEMPTY, f"is not empty and has no {journal.FILE}: expected a new folder", str(path)

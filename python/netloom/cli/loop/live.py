@@ -314,11 +314,11 @@ def _journal(folder: Path) -> Any:
 
     if folder.exists() and not folder.is_dir():
         raise OSError(errno.ENOTDIR, "is a file, expected a folder", str(folder))
-    if not journal.is_journal(folder):
-        raise OSError(
-            errno.ENOTEMPTY, f"is not empty and has no {journal.FILE}: expected a new folder", str(folder)
-        )
     with lock.alone_in(folder):
+        if not journal.is_journal(folder):
+            raise OSError(
+                errno.ENOTEMPTY, f"is not empty and has no {journal.FILE}: expected a new folder", str(folder)
+            )
         found = journal.Journal(folder, append=True)
         if not journal.is_live(found.rows):
             raise OSError(

@@ -2,7 +2,8 @@
 
 The exit code is the program's own where that is not 0. Else it is ours: 0, 1 with findings, 3 if there is
 nothing to tell. Records lie beside `-o` while the program runs, so that all its hosts see them, in a folder
-that only this user can enter; a recorded run becomes a folder at once, by renaming, or not at all.
+that only this user can enter. Ranks know it by its path, so it lies where nobody else can exchange it: at
+home if others write to the folder of `-o`. A recorded run becomes a folder at once, by renaming, or not.
 """
 
 from __future__ import annotations
@@ -10,23 +11,20 @@ from __future__ import annotations
 import errno
 import gzip
 import os
-import shutil
 import sys
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from netloom import extras
+from netloom import extras, files
 from netloom.cli.record import report
 from netloom.cli.shared import inputs, options, render
 from netloom.cli.shared.exits import STDIO, UsageError
 from netloom.cli.shared.options import FolderPath, Options
 from netloom.cli.shared.run import Run
 from netloom.errors import NetloomError
+from netloom.files import Folder, Scratch
 from netloom.recording import jobs, launching, merging, ti, trace, unreported
 from netloom.recording.merging import Merged
 from netloom.recording.ti import Written
@@ -34,6 +32,8 @@ from netloom.recording.trace import Trace
 
 _EVENTS_MB = 64.0
 """Of a rank, unless said: four million events."""
+_MADE = "run"
+"""The folder that is made, in a scratch folder."""
 
 
 def record(
@@ -83,9 +83,8 @@ def record(
     launching.library(events)
     # What was recorded is there whatever ends the program.
     run.keeps()
-    with _scratch(options.output) as scratch:
-        records = scratch / "ranks"
-        records.mkdir(mode=0o700)
+    with _scratch(run, options.output) as scratch:
+        records = scratch.path
         with run.timed("program"):
             ended = launching.run(
                 words,
@@ -101,7 +100,7 @@ def record(
             result = report.result(merged, words, ended.code, seconds=late, trace=traced)
             if options.output is not None:
                 with run.timed("write"):
-                    result["files"], replay = _write(merged, traced, words, scratch / "run", options.output)
+                    result["files"], replay = _write(merged, traced, words, options.output)
                 if replay is not None:
                     report.add_replay(result, replay)
         except (NetloomError, OSError) as error:
@@ -129,30 +128,23 @@ def _merged(words: list[str], folder: Path, events: bool) -> tuple[Merged, Trace
 
 def _check_new(path: Path) -> None:
     """Refuses a folder that is there, or cannot be made."""
-    if os.path.lexists(path) and not (path.is_dir() and not any(path.iterdir())):
-        raise OSError(errno.EEXIST, "is there already: expected a new folder", str(path))
-    parent = path.absolute().parent
-    if not parent.is_dir():
+    if not files.check_folder(path.absolute().parent):
         raise OSError(errno.ENOENT, f"there is no folder {path.parent}", str(path))
-    if not os.access(parent, os.W_OK):
-        raise OSError(errno.EACCES, "not writable", str(path))
+    if os.path.lexists(path) and (path.is_symlink() or not path.is_dir() or any(path.iterdir())):
+        raise OSError(errno.EEXIST, "is there already: expected a new folder", str(path))
 
 
-@contextmanager
-def _scratch(output: Path | None) -> Iterator[Path]:
-    """A folder of ours alone: beside the product, else here, where all hosts of a job usually look."""
+def _scratch(run: Run, output: Path | None) -> Scratch:
+    """A folder of ours alone: beside the product, else here, else at home, where all hosts of a job look."""
     beside = output.absolute().parent if output is not None else Path.cwd()
-    if not os.access(beside, os.W_OK):
-        beside = Path(tempfile.gettempdir())
-    made = tempfile.mkdtemp(prefix=f".netloom-{os.getpid()}-", suffix=".tmp", dir=beside)
-    try:
-        yield Path(made)
-    finally:
-        shutil.rmtree(made, ignore_errors=True)
+    scratch = Scratch.private([beside, Path.cwd(), Path(os.path.expanduser("~"))])
+    if scratch.path.parent != beside.resolve():
+        run.note(f"ranks write to {scratch.path.parent} meanwhile: others can exchange what is in {beside}")
+    return scratch
 
 
 def _write(
-    merged: Merged, traced: Trace | None, words: list[str], made: Path, output: Path
+    merged: Merged, traced: Trace | None, words: list[str], output: Path
 ) -> tuple[dict[str, str], Written | None]:
     """Writes the run's folder; returns paths by what they are, and what became of the trace."""
     from netloom import __version__, _core
@@ -180,10 +172,11 @@ def _write(
         contents["replay"] = (jobs.TRACE, lines)
     target = Path(str(output)) if isinstance(output, FolderPath) else output
     try:
-        made.mkdir()
-        for file, data in contents.values():
-            (made / file).write_bytes(data)
-        made.rename(target)
+        with Folder.open(target.parent) as parent, Scratch(parent) as scratch:
+            with scratch.folder(_MADE, make=True) as made:
+                for file, data in contents.values():
+                    made.write(file, data)
+            parent.take(scratch, _MADE, target.name)
     except OSError as error:
         raise OSError(error.errno, error.strerror, str(target)) from None
     return {what: str(target / file) for what, (file, _) in contents.items()}, replay

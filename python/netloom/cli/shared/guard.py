@@ -23,10 +23,6 @@ import os
 import sys
 import time
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from pathlib import Path
-
 INTERRUPTED, TOO_LATE = 130, 124
 """Exit codes; the second is that of timeout(1)."""
 SIGNALS = (_signal.SIGINT, _signal.SIGTERM, _signal.SIGHUP)
@@ -49,7 +45,6 @@ writing = False
 heard = False
 """Whether a signal came: modules that are interrupted while they load say so in many ways."""
 
-_folders: set[str] = set()
 _limit: Limit | None = None
 _woken = -1
 _ended = _thread.allocate_lock()
@@ -125,7 +120,6 @@ def release(*, ends: bool) -> None:
     """The command has ended; `ends`: the process will, undisturbed. Else signals are the caller's again."""
     global _woken, _limit, heard
     _limit, heard = None, False
-    _folders.clear()
     if _woken < 0:
         return
     if ends:
@@ -166,25 +160,26 @@ def limit(seconds: float, began: float) -> Limit:
     return _limit
 
 
-def writes(path: Path) -> None:
-    """A file that will be written: what is left of it beside it goes where the process is ended."""
-    _folders.add(os.path.dirname(os.path.abspath(path)))
-
-
 def end(code: int, text: str) -> None:
     """Ends the process now, whatever it does."""
-    mine = f".netloom-{os.getpid()}-"
-    for folder in _folders:
-        try:
-            for name in os.listdir(folder):
-                if name.startswith(mine) and name.endswith(".tmp"):
-                    os.unlink(os.path.join(folder, name))
-        except OSError:
-            continue
+    try:
+        # By descriptor and inode; only what is loaded can have made any.
+        for module, remove in (("netloom._core", "remove_temporaries"), ("netloom.files", "remove_all")):
+            if module in sys.modules:
+                getattr(sys.modules[module], remove, _nothing)()
+    finally:
+        _leave(code, text)
+
+
+def _leave(code: int, text: str) -> None:
     try:
         os.write(2, f"netloom: {text}\n".encode())
     finally:
         os._exit(code)
+
+
+def _nothing() -> None:
+    """In the place of what a module that is just being loaded does not have yet."""
 
 
 def _wait(read: int) -> None:

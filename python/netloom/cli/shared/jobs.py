@@ -42,10 +42,9 @@ def placed(
     Of Slurm's jobs those that cannot be used are left out, with findings of the run. A jobs file that comes
     from standard input can name no files. `again`: the file is an input of the run already.
     """
-    import tempfile
-
     from netloom import _core, reading, slurm
     from netloom.errors import FormatError
+    from netloom.files import Scratch
 
     # What is read again and again waits for nobody.
     data = reading.whole(jobs) if again else run.read("jobs", str(jobs))
@@ -75,9 +74,9 @@ def placed(
                 return place(jobs)
             except OSError as error:
                 raise_in_jobs(jobs, error)
-        with tempfile.TemporaryDirectory() as folder:
-            file = Path(folder) / "jobs.toml"
-            file.write_bytes(text)
+        with Scratch.private() as scratch:
+            scratch.write("jobs.toml", text)
+            file = scratch.path / "jobs.toml"
             try:
                 return place(file)
             except OSError as error:

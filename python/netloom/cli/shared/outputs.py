@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import os
+import errno
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -26,15 +26,14 @@ def check_writable(path: Path) -> None:
     OSError
         Naming the path.
     """
-    import errno
+    from netloom import files
 
-    folder = path.parent
-    if path.is_dir() or isinstance(path, FolderPath):
+    if isinstance(path, FolderPath):
         raise OSError(errno.EISDIR, "is a folder, expected a file", str(path))
-    if not folder.is_dir():
-        raise OSError(errno.ENOENT, f"there is no folder {folder}", str(path))
-    if not os.access(path if path.exists() else folder, os.W_OK):
-        raise OSError(errno.EACCES, "not writable", str(path))
+    try:
+        files.check_file(path)
+    except (FileNotFoundError, NotADirectoryError):
+        raise OSError(errno.ENOENT, f"there is no folder {path.parent}", str(path)) from None
 
 
 def ending(path: Path | None) -> str:

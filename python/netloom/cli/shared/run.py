@@ -107,7 +107,6 @@ class Run:
             if endings is not None and ending(options.output) == ".parquet":
                 extras.need("arrow")
             check_writable(options.output)
-            guard.writes(options.output)
             self._outputs.append(options.output)
 
     def also_writes(self, path: Path, option: str) -> None:
@@ -125,7 +124,6 @@ class Run:
                 raise UsageError(f"{option} - needs -q: the report would go there too")
             return
         check_writable(path)
-        guard.writes(path)
         if any(same_file(path, other) for other in self._outputs):
             raise UsageError(f"-o and {option} are the same file, {path}")
         self._outputs.append(path)

@@ -11,17 +11,16 @@ import errno
 import gzip
 import itertools
 import json
-import os
 import re
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from netloom import files
 from netloom.cli.shared import render
 from netloom.errors import FormatError
-from netloom.files import Folder
+from netloom.files import Folder, Scratch
 from netloom.manifest import (
     MANIFEST,
     RUN_SCHEMA,
@@ -58,6 +57,8 @@ __all__ = [
 
 _OURS = re.compile(r"[a-z][a-z0-9_-]*\.(parquet|csv|json|lfts|toml|txt)(\.gz)?")
 """What runs write; other names in a manifest are none of ours."""
+_MADE = "run"
+"""The folder that is made, in a scratch folder."""
 
 
 @dataclass(frozen=True)
@@ -134,22 +135,17 @@ def check_folder(path: Path) -> None:
     FormatError
         If the run that is there is damaged: what of it is netloom's is not known.
     """
-    if path.is_dir():
-        with Folder.open(path) as there:
-            if there.names() and there.kind(MANIFEST) != "file":
-                raise OSError(
-                    errno.ENOTEMPTY, f"is not empty and has no {MANIFEST}: expected a new folder", str(path)
-                )
-            for entry in _manifest(there):
-                # What cannot be replaced is said before it is simulated.
-                if there.kind(entry["folder"]) not in ("folder", None):
-                    raise OSError(errno.ENOTDIR, "is no folder", str(path / entry["folder"]))
-    elif path.exists():
-        raise OSError(errno.ENOTDIR, "is a file, expected a folder", str(path))
-    elif not path.parent.is_dir():
-        raise OSError(errno.ENOENT, f"there is no folder {path.parent}", str(path))
-    if not os.access(path if path.exists() else path.parent, os.W_OK):
-        raise OSError(errno.EACCES, "not writable", str(path))
+    if not files.check_folder(path):
+        return
+    with Folder.open(path) as there:
+        if there.names() and there.kind(MANIFEST) != "file":
+            raise OSError(
+                errno.ENOTEMPTY, f"is not empty and has no {MANIFEST}: expected a new folder", str(path)
+            )
+        for entry in _manifest(there):
+            # What cannot be replaced is said before it is simulated.
+            if there.kind(entry["folder"]) not in ("folder", None):
+                raise OSError(errno.ENOTDIR, "is no folder", str(path / entry["folder"]))
 
 
 def place_for(path: Path, *, complete: bool) -> Path:
@@ -171,46 +167,50 @@ def place_for(path: Path, *, complete: bool) -> Path:
 def _holds_complete(path: Path) -> bool:
     """Whether a run is there whose every routing came to its own end, or something that cannot be told."""
     try:
-        document = document_of(path / MANIFEST)
+        with Folder.open(path) as there:
+            document = document_of(path / MANIFEST, there.read(MANIFEST))
         ended = all(Recorded(entry["result"], {}).finished for entry in document["runs"])
         return ended and not document.get("not_run")
     except FileNotFoundError:
         return False
-    except (FormatError, KeyError, TypeError):
+    except (FormatError, KeyError, TypeError, OSError):
         return True
 
 
 def write_run(path: Path, manifest: dict[str, Any], runs: Sequence[Recorded]) -> None:
     """Writes a run's folder; in one that is there already, the earlier run's files go first."""
-    with tempfile.TemporaryDirectory(prefix=f".{path.name}.", dir=path.parent) as beside:
-        made = Path(beside) / "run"
+    is_there = files.check_folder(path)
+    # In the folder that is there, else beside it: on its file system, and opened once.
+    with Folder.open(path if is_there else path.parent) as place, Scratch(place) as scratch:
         entries: list[dict[str, Any]] = []
-        for folder, run in zip(folder_names([run.routing for run in runs]), runs, strict=True):
-            with Folder.open(made / folder, make=True) as there:
-                for file, data in run.files.items():
-                    there.write(file, data)
-            entries.append(
-                {
-                    "routing": run.routing,
-                    "folder": folder,
-                    "files": sorted(run.files),
-                    "sha256": {name: digest(data) for name, data in sorted(run.files.items())},
-                    "result": run.result,
-                }
-            )
-        with Folder.open(made, make=True) as there:
-            there.write(MANIFEST, sealed({**manifest, "runs": entries}))
-        if not os.path.lexists(path):
-            with Folder.open(path.parent) as parent:
-                parent.take(made, path.name)
-            return
-        with Folder.open(path) as old:
-            _remove(old)
-            for entry in entries:
-                with old.folder(entry["folder"], make=True) as there:
-                    for name in entry["files"]:
-                        there.take(made / entry["folder"] / name, name)
-            old.take(made / MANIFEST, MANIFEST)
+        with scratch.folder(_MADE, make=True) as made:
+            for folder, run in zip(folder_names([run.routing for run in runs]), runs, strict=True):
+                with made.folder(folder, make=True) as there:
+                    for file, data in run.files.items():
+                        there.write(file, data)
+                entries.append(
+                    {
+                        "routing": run.routing,
+                        "folder": folder,
+                        "files": sorted(run.files),
+                        "sha256": {name: digest(data) for name, data in sorted(run.files.items())},
+                        "result": run.result,
+                    }
+                )
+            made.write(MANIFEST, sealed({**manifest, "runs": entries}))
+            if is_there:
+                _replace(place, made, entries)
+                return
+        place.take(scratch, _MADE, path.name)
+
+
+def _replace(old: Folder, made: Folder, entries: Sequence[Mapping[str, Any]]) -> None:
+    _remove(old)
+    for entry in entries:
+        with made.folder(entry["folder"]) as new, old.folder(entry["folder"], make=True) as there:
+            for name in entry["files"]:
+                there.take(new, name, name)
+    old.take(made, MANIFEST, MANIFEST)
 
 
 def _remove(run: Folder) -> None:

@@ -143,7 +143,10 @@ def simulate(
             _key(run, given, text, overrides, tables),
             60.0 if checkpoint_every is None else checkpoint_every,
         )
-    with contextlib.nullcontext() if checkpoint is None else lock.alone_in(checkpoint):
+    with contextlib.ExitStack() as stack:
+        if checkpoint is not None:
+            stack.enter_context(lock.alone_in(checkpoint))
+            check_checkpoint(checkpoint)  # Of the folder that is locked: it may be another one now.
         wanted_tables = tables if options.output is not None or kept is not None else None
         found = _simulated(run, given, kept, wanted_tables)
     result = result_of(given, found)

@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import tempfile
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -26,6 +25,7 @@ from netloom.cli.study import report
 from netloom.cli.study.published import BASES as PUBLISHED_BASES
 from netloom.cli.study.published import ELSE, LIKE, SCHEMES, Published
 from netloom.errors import FormatError
+from netloom.files import Scratch
 
 if TYPE_CHECKING:
     from netloom._core import Counters, Fabric, Inferred, Job, Recovered, Routes, Traffic
@@ -88,7 +88,7 @@ def chapter4(
     tables = [run.routes(routes, net, None)]
     with contextlib.ExitStack() as stack:
         data = stack.enter_context(resources.as_file(resources.files("netloom") / "data" / "demo" / "data"))
-        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        scratch = stack.enter_context(Scratch.private())
         bars = stack.enter_context(run.bars())
         task = None if bars is None else bars.add_task("study", total=None, told="")
 
@@ -96,7 +96,7 @@ def chapter4(
             if bars is not None and task is not None:
                 bars.update(task, completed=done, total=total, told=what)
 
-        work = _Study(run, net, tables, asked, folder, told)
+        work = _Study(run, net, tables, asked, scratch, told)
         stopped = work.all([_source(name, data) for name in applications or LIKE])
     result = {
         "fabric": fabric,
@@ -130,12 +130,12 @@ class _Study:
     """The applications one by one; what is known so far is in `applications` and `errors`."""
 
     def __init__(
-        self, run: Run, net: Fabric, tables: list[Routes], asked: _Asked, folder: Path, told: Any
+        self, run: Run, net: Fabric, tables: list[Routes], asked: _Asked, scratch: Scratch, told: Any
     ) -> None:
         self.applications: list[dict[str, Any]] = []
         self.errors: list[dict[str, Any]] = []
         self._run, self._net, self._tables = run, net, tables
-        self._asked, self._folder, self._told = asked, folder, told
+        self._asked, self._scratch, self._told = asked, scratch, told
         run.keeps()
         left = run.left
         self._end = None if left is None else time.monotonic() + left
@@ -307,13 +307,14 @@ class _Study:
     def _placed(self, name: str, path: Path) -> tuple[Traffic, list[Job]]:
         from netloom import _core
 
-        jobs = self._folder / f"{len(self.applications)}.toml"
+        file = f"{len(self.applications)}.toml"
         quoted = [json.dumps(str(what)) for what in (name, path.resolve())]
         place = f'allocation = "contiguous:{_FIRST_HOST}"'
-        jobs.write_text(f"[[job]]\nname = {quoted[0]}\nmatrix = {quoted[1]}\n{place}\n")
+        text = f"[[job]]\nname = {quoted[0]}\nmatrix = {quoted[1]}\n{place}\n"
+        self._scratch.write(file, text.encode())
         self._run.read("matrix", str(path))
         with self._run.timed("read"):
-            return _core.place_jobs(self._net, jobs)
+            return _core.place_jobs(self._net, self._scratch.path / file)
 
     def _matrix(self, path: Path) -> Traffic:
         from netloom import _core

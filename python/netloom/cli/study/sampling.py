@@ -10,8 +10,6 @@ from __future__ import annotations
 
 import math
 import os
-import tempfile
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
@@ -22,6 +20,7 @@ from netloom.cli.sample import report
 from netloom.cli.shared import options, render
 from netloom.cli.shared.options import Options
 from netloom.cli.shared.run import Run
+from netloom.files import Scratch
 
 if TYPE_CHECKING:
     from netloom.sampling import Samples, Totals
@@ -115,11 +114,11 @@ def sampling(
     extras.need("arrow")
     run = Run("sample-study", options, product=False)
     overrides = [] if options.seed is None else [f"seed={options.seed}"]
-    with tempfile.TemporaryDirectory() as folder:
+    with Scratch.private() as scratch:
         name = scenario
         if name is None:
-            name = str(Path(folder) / "minighost-svaf.toml")
-            Path(name).write_text(SCENARIO)
+            name = str(scratch.path / "minighost-svaf.toml")
+            scratch.write("minighost-svaf.toml", SCENARIO.encode())
         else:
             run.read("scenario", name)
         given = _core.Scenario.read(name, overrides)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import errno
-import os
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -18,6 +16,7 @@ from netloom.cli.shared.run import Run
 from netloom.cli.shared.unfit import exclude, named, refuse
 from netloom.cli.sweep import report
 from netloom.errors import LiveError
+from netloom.files import check_folder
 from netloom.runs.lock import alone_in
 from netloom.sweeps.store import PARTS, TABLE, Store
 
@@ -62,7 +61,7 @@ def run(
     run = Run("sweep", options, folder=True)
     if slurm is not None:
         run.also_writes(slurm, "--slurm")
-    _check_folder(options.output)
+    check_folder(options.output)
     text = run.read("sweep", str(sweep)).decode(errors="replace")
     prepared = _prepared(run, text, sweep)
     store = Store(options.output, prepared.spec, prepared.about)
@@ -312,16 +311,3 @@ class _Bar:
 
     def __exit__(self, *error: Any) -> None:
         self._bars.__exit__(*error)
-
-
-def _check_folder(path: Path) -> None:
-    """Refuses what cannot be a sweep's folder, before anything is read."""
-    if path.is_dir():
-        if not os.access(path, os.W_OK):
-            raise OSError(errno.EACCES, "not writable", str(path))
-    elif path.exists():
-        raise OSError(errno.ENOTDIR, "is a file, expected a folder", str(path))
-    elif not path.parent.is_dir():
-        raise OSError(errno.ENOENT, f"there is no folder {path.parent}", str(path))
-    elif not os.access(path.parent, os.W_OK):
-        raise OSError(errno.EACCES, "not writable", str(path.parent))

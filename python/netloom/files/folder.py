@@ -1,16 +1,8 @@
-"""Files in folders that others may write to: opened, replaced, locked and removed by one module.
+"""An open folder: what is in it is read, replaced, locked and removed relative to its descriptor.
 
-Idea: a folder is opened once, and everything in it is named relative to its descriptor. So nobody who changes
-a path meanwhile, or puts a link where a file was, leads a write, a lock or a removal out of the folder.
-
-Invariants: no link inside of an open folder is followed. A file is replaced whole, by rename, from a
-temporary file with a random name that is never opened if it exists; its mode and owner are set on the
-descriptor. A lock is a file of its own: regular, with one name, signed or empty, of a user that is trusted or
-owns the folder. Nothing is removed recursively. Trusted are this process's user and root; `SECURITY.md` has
-the threat model.
-
-The Rust core writes by the same rules (`crates/python/src/io.rs`). No other module opens for writing, renames
-or removes; `xtask tidy` has the list.
+Invariants: no link inside of an open folder is followed. A file is replaced whole, by rename; its mode and
+owner are set on the descriptor. A lock is a file of its own: regular, with one name, signed or empty, of a
+user that is trusted or owns the folder. Nothing is removed recursively.
 """
 
 from __future__ import annotations
@@ -23,16 +15,21 @@ import re
 import stat
 from collections.abc import Iterator
 from pathlib import Path
+from typing import IO
 
 from netloom import reading
+from netloom.files.temporary import Temporary, fill
+from netloom.files.ways import find, is_trusted, named, true_path
 
-_LINKS = 40
-"""How many links may lead from one to the next."""
-_DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+_DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_kept: dict[str, int] = {}
+"""Descriptors of folders that stay the ones that their paths open."""
 _SIGNED = b"process "
 _LONGEST_LOCK = 4096
 _ROOT = 0
+_OTHER_NAMES = 100
+"""Of a private folder, where others have taken its own."""
 
 
 class Held(OSError):
@@ -73,12 +70,27 @@ class Folder:
         Raises
         ------
         OSError
-            If it is none, cannot be opened, or is a link that another user made.
+            If it is none, cannot be opened, or a part of its path is a link that others made or can exchange.
         """
-        if make:
-            path.mkdir(parents=True, exist_ok=True)
-        with _named(path):
-            return cls(path, os.open(_behind_links(path), _DIRECTORY))
+        kept = _kept.get(os.path.abspath(path))
+        if kept is not None:
+            return cls(path, os.dup(kept))
+        with named(path), find(path, make=make) as place:
+            return cls(path, place.open_folder())
+
+    @contextlib.contextmanager
+    def kept(self) -> Iterator[None]:
+        """While the block lasts, its path opens this folder, whatever has its name: it may be exchanged."""
+        path = os.path.abspath(self.path)
+        before = _kept.get(path)
+        _kept[path] = self.fd
+        try:
+            yield
+        finally:
+            if before is None:
+                del _kept[path]
+            else:
+                _kept[path] = before
 
     @classmethod
     def trusted(cls, path: Path) -> Folder:
@@ -92,14 +104,14 @@ class Folder:
         OSError
             Saying what others can change.
         """
-        whole = path.resolve()
+        whole = true_path(path)
         strict = os.geteuid() == _ROOT
         fd = os.open("/", _DIRECTORY)
         try:
             parts = whole.parts[1:]
             for at, name in enumerate(parts, 1):
                 there = Path("/", *parts[:at])
-                with _named(there):
+                with named(there):
                     below = os.open(name, _DIRECTORY, dir_fd=fd)
                 os.close(fd)
                 fd = below
@@ -124,7 +136,7 @@ class Folder:
         OSError
             If there is none, or something else has its name.
         """
-        with _named(self.path / _plain(name)):
+        with named(self.path / _plain(name)):
             if make:
                 self.make(name)
             try:
@@ -136,7 +148,7 @@ class Folder:
 
     def make(self, name: str) -> bool:
         """Makes a folder in this one; whether it was not there before."""
-        with _named(self.path / _plain(name)):
+        with named(self.path / _plain(name)):
             try:
                 os.mkdir(name, dir_fd=self.fd)
             except FileExistsError:
@@ -156,20 +168,22 @@ class Folder:
         kinds = ((stat.S_ISREG, "file"), (stat.S_ISDIR, "folder"), (stat.S_ISLNK, "link"))
         return next((word for is_it, word in kinds if is_it(mode)), "other")
 
-    def read(self, name: str, most: int | None = None) -> bytes:
-        """Reads a regular file, at most so many bytes.
+    def read(self, name: str, most: int | None = None, *, own: bool = False) -> bytes:
+        """Reads a regular file, at most so many bytes; `own`: one of this process's user or root only.
 
         Raises
         ------
         OSError
-            If there is none, or it is a link, a pipe or a device.
+            If there is none, or it is a link, a pipe, a device, or another user's though it must not be.
         """
-        with _named(self.path / _plain(name)):
+        with named(self.path / _plain(name)):
             file = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=self.fd)
             with os.fdopen(file, "rb") as opened:
+                about = os.fstat(file)
+                if own and not is_trusted(about.st_uid):
+                    raise OSError(errno.EPERM, f"is another user's (user id {about.st_uid})")
                 if most is None:
                     return reading.of_descriptor(file)
-                about = os.fstat(file)
                 if not stat.S_ISREG(about.st_mode):
                     raise OSError(errno.EINVAL, "is no regular file")
                 # Python takes memory for as much as is asked for.
@@ -178,7 +192,7 @@ class Folder:
     def write(self, name: str, data: bytes, *, keeps_owner: bool = False) -> None:
         """Puts a whole file in the place of what has this name, flushed to disk.
 
-        A file of a trusted user keeps its mode; what is no regular file gives none.
+        A file of a trusted user keeps its mode as far as the umask lets it; nothing else gives one.
 
         Parameters
         ----------
@@ -187,28 +201,36 @@ class Folder:
         data : bytes
             All of it.
         keeps_owner : bool, default False
-            Whether the new file has the old one's user and group, as far as this process may give it away.
+            Whether the new file has the old one's user, group and whole mode, as far as this process may give
+            them away.
 
         Raises
         ------
         OSError
             If it cannot be written: then the old one is as it was.
         """
-        with _named(self.path / _plain(name)):
-            temporary = f".netloom-{os.getpid()}-{os.urandom(8).hex()}.tmp"
-            file = os.open(temporary, _NEW, 0o666, dir_fd=self.fd)
-            try:
-                try:
-                    self._as_before(file, name, keeps_owner)
-                    _fill(file, data)
-                    os.fsync(file)
-                finally:
-                    os.close(file)
-                os.rename(temporary, name, src_dir_fd=self.fd, dst_dir_fd=self.fd)
-            except BaseException:
-                with contextlib.suppress(OSError):
-                    os.unlink(temporary, dir_fd=self.fd)
-                raise
+        with named(self.path / _plain(name)), Temporary(self.fd) as temporary:
+            self._as_before(temporary.file, name, keeps_owner)
+            fill(temporary.file, data)
+            os.fsync(temporary.file)
+            temporary.becomes(name)
+
+    def create(self, name: str) -> IO[bytes]:
+        """Opens a new file for another process to write to, in a folder that is ours alone."""
+        with named(self.path / _plain(name)):
+            return os.fdopen(os.open(name, _NEW, 0o666, dir_fd=self.fd), "wb")
+
+    def pipe(self, name: str) -> int:
+        """Makes a pipe and opens it both ways, so that neither end ever sees an end of file.
+
+        Returns
+        -------
+        int
+            Its descriptor.
+        """
+        with named(self.path / _plain(name)):
+            os.mkfifo(name, 0o600, dir_fd=self.fd)
+            return os.open(name, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=self.fd)
 
     def append(self, name: str, line: bytes) -> None:
         """Appends a line to a file of one name and a trusted owner (or the folder's), flushed to disk.
@@ -216,26 +238,26 @@ class Folder:
         The file is made if need be. What was cut off before stays, as a line of its own.
         """
         flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-        with _named(self.path / _plain(name)):
+        with named(self.path / _plain(name)):
             file = os.open(name, flags, 0o666, dir_fd=self.fd)
             try:
                 self._refuse_foreign(file)
                 end = os.lseek(file, 0, os.SEEK_END)
                 if end and os.pread(file, 1, end - 1) != b"\n":
                     line = b"\n" + line
-                _fill(file, line)
+                fill(file, line)
                 os.fsync(file)
             finally:
                 os.close(file)
 
-    def take(self, other: Path, name: str) -> None:
-        """Moves a file that this process made elsewhere on the file system to a name in this folder."""
-        with _named(self.path / _plain(name)):
-            os.rename(other, name, dst_dir_fd=self.fd)
+    def take(self, other: Folder, theirs: str, name: str) -> None:
+        """Moves a file or folder of another open folder on the file system to a name in this one."""
+        with named(self.path / _plain(name)):
+            os.rename(_plain(theirs), name, src_dir_fd=other.fd, dst_dir_fd=self.fd)
 
     def remove(self, name: str) -> None:
         """Removes a file or a link (not its target), if there is one."""
-        with _named(self.path / _plain(name)), contextlib.suppress(FileNotFoundError):
+        with named(self.path / _plain(name)), contextlib.suppress(FileNotFoundError):
             os.unlink(name, dir_fd=self.fd)
 
     def remove_folder(self, name: str) -> None:
@@ -288,26 +310,27 @@ class Folder:
             If what is there is no lock that this process may use.
         """
         flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-        path = self.path / _plain(name)
-        with _named(path):
+        with named(self.path / _plain(name)):
             file = os.open(name, flags, 0o600, dir_fd=self.fd)
             try:
                 self._refuse_foreign(file)
                 said = os.pread(file, _LONGEST_LOCK + 1, 0)
                 if said and not (said.startswith(_SIGNED) and len(said) <= _LONGEST_LOCK):
                     raise OSError(errno.EEXIST, "is no lock of netloom: expected it elsewhere, or removed")
-                _flock(file, said, path)
-                if not self.is_at(name, file):
-                    os.close(file)
-                    return None
-                if os.fstat(file).st_uid == os.geteuid():
-                    os.fchmod(file, 0o600)  # Of an earlier version, it may be everybody's.
-                os.ftruncate(file, 0)
-                _fill(file, f"{text}\n".encode())
+                ours = _flock(file)
+                if ours and self.is_at(name, file):
+                    if os.fstat(file).st_uid == os.geteuid():
+                        os.fchmod(file, 0o600)  # Of an earlier version, it may be everybody's.
+                    os.ftruncate(file, 0)
+                    fill(file, f"{text}\n".encode())
+                    return file
             except BaseException:
                 os.close(file)
                 raise
-        return file
+            os.close(file)
+        if not ours:
+            raise Held(said.decode(errors="replace").strip() or "another process", str(self.path))
+        return None
 
     def is_at(self, name: str, file: int) -> bool:
         """Whether a name is that of an open file."""
@@ -331,11 +354,15 @@ class Folder:
             before = os.stat(name, dir_fd=self.fd, follow_symlinks=False)
         except FileNotFoundError:
             return
-        if stat.S_ISREG(before.st_mode) and _is_trusted(before.st_uid):
+        if stat.S_ISREG(before.st_mode) and is_trusted(before.st_uid):
+            mode = before.st_mode & 0o777
             if keeps_owner:
                 with contextlib.suppress(OSError):
                     os.fchown(file, before.st_uid, before.st_gid)
-            os.fchmod(file, before.st_mode & 0o777)
+            else:
+                new = os.fstat(file).st_mode & 0o666
+                mode &= new | (new & 0o444) >> 2
+            os.fchmod(file, mode)
 
     def _refuse_foreign(self, file: int) -> None:
         """Refuses a file to be written in place that may be another one too, or another user's."""
@@ -345,7 +372,7 @@ class Folder:
         if about.st_nlink > 1:
             raise OSError(errno.EMLINK, "has other names (hard links), so another file would change too")
         # Whose the folder is, has what is in it.
-        if not _is_trusted(about.st_uid) and about.st_uid != os.fstat(self.fd).st_uid:
+        if not is_trusted(about.st_uid) and about.st_uid != os.fstat(self.fd).st_uid:
             raise OSError(errno.EPERM, f"is another user's (user id {about.st_uid})")
 
 
@@ -357,7 +384,7 @@ def replace_file(path: Path, data: bytes) -> None:
     OSError
         If others can write to the folder, or the file cannot be written.
     """
-    path = path.resolve()
+    path = true_path(path)
     with Folder.trusted(path.parent) as folder:
         folder.write(path.name, data, keeps_owner=True)
         folder.sync()
@@ -378,33 +405,19 @@ def private_folder(name: str) -> Path:
     """
     user = os.geteuid()
     runtime = os.environ.get("XDG_RUNTIME_DIR", "") if user != _ROOT else "/run"
-    if not (os.path.isabs(runtime) and os.access(runtime, os.W_OK)):
-        runtime, name = "/tmp", f"{name}-{user}"
-    path = Path(runtime, name)
-    with contextlib.suppress(FileExistsError):
-        path.mkdir(mode=0o700)
-    about = path.lstat()
-    if not stat.S_ISDIR(about.st_mode) or about.st_uid != user or about.st_mode & 0o022:
-        raise OSError(errno.EPERM, "is no folder of this user's own", str(path))
-    return path
-
-
-def _behind_links(path: Path) -> Path:
-    """What a path names once its last part is no link; a link that another user made is refused."""
-    for _ in range(_LINKS):
-        link = os.open(path, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC)
-        try:
-            about = os.fstat(link)
-            if not stat.S_ISLNK(about.st_mode):
-                return path
-            if not _is_trusted(about.st_uid):
-                raise PermissionError(
-                    errno.EACCES, f"is a link that another user made (user id {about.st_uid}): not followed"
-                )
-            path = path.parent / os.readlink("", dir_fd=link)
-        finally:
-            os.close(link)
-    raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
+    if os.path.isabs(runtime) and os.access(runtime, os.W_OK):
+        names = [name]
+    else:
+        # Who takes a name in `/tmp` before us keeps us from that name only.
+        runtime, names = "/tmp", [f"{name}-{user}", *(f"{name}-{user}-{n}" for n in range(1, _OTHER_NAMES))]
+    for one in names:
+        path = Path(runtime, one)
+        with contextlib.suppress(FileExistsError):
+            os.mkdir(path, mode=0o700)
+        about = path.lstat()
+        if stat.S_ISDIR(about.st_mode) and about.st_uid == user and not about.st_mode & 0o022:
+            return path
+    raise OSError(errno.EPERM, "is no folder of this user's own", str(Path(runtime, names[0])))
 
 
 def _refuse_shared(about: os.stat_result, path: Path, *, strict: bool, last: bool) -> None:
@@ -423,43 +436,20 @@ def _refuse_shared(about: os.stat_result, path: Path, *, strict: bool, last: boo
         )
 
 
-def _is_trusted(user: int) -> bool:
-    return user in (_ROOT, os.geteuid())
-
-
 def _plain(name: str) -> str:
     if not name or name in (".", "..") or "/" in name or "\0" in name:
         raise OSError(errno.EINVAL, "expected the name of one file", name.replace("\0", "?"))
     return name
 
 
-def _fill(file: int, data: bytes) -> None:
-    view = memoryview(data)
-    while view:
-        view = view[os.write(file, view) :]
-
-
-def _flock(file: int, said: bytes, path: Path) -> None:
+def _flock(file: int) -> bool:
+    """Whether the lock is ours now."""
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
-        raise Held(said.decode(errors="replace").strip() or "another process", str(path.parent)) from None
+        return False
     except OSError as error:
         # Some file systems have no locks; without them a folder is as safe as its user is careful.
         if error.errno not in (errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP):
             raise
-
-
-@contextlib.contextmanager
-def _named(path: Path) -> Iterator[None]:
-    """Errors of what is done by descriptor name the path."""
-    try:
-        yield
-    except Held:
-        raise
-    except OSError as error:
-        if error.errno == errno.ELOOP and error.strerror == os.strerror(errno.ELOOP):
-            error.strerror = "is a link: expected a file or folder that is none"
-        error.filename = str(path)
-        error.filename2 = None
-        raise
+    return True

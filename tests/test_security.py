@@ -1,0 +1,32 @@
+"""SECURITY.md: each promise has the tests that hold it beside it."""
+
+from __future__ import annotations
+
+import ast
+import re
+
+import pytest
+
+from conftest import ROOT
+
+
+def promises() -> list[tuple[str, list[str]]]:
+    """Each promise of the table, and its tests."""
+    text = (ROOT / "SECURITY.md").read_text().partition("## What holds")[2].partition("\n## ")[0]
+    rows = [line.strip("| ").split(" | ") for line in text.splitlines() if line.startswith("| ")]
+    assert rows[0] == ["how", "held by (in `tests/`)"]
+    return [
+        (row[0], re.findall(r"`(test_\w+\.py::test_\w+)`", row[-1]) if len(row) > 2 else [])
+        for row in rows[1:]
+    ]
+
+
+@pytest.mark.parametrize(
+    ("promise", "tests"), promises(), ids=lambda found: found if isinstance(found, str) else ""
+)
+def test_a_promise_has_a_test_that_is_there(promise, tests):
+    assert tests, f"no test holds: {promise}"
+    for name in tests:
+        file, _, function = name.partition("::")
+        tree = ast.parse((ROOT / "tests" / file).read_text())
+        assert function in {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}, name
