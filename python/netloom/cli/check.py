@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from netloom.cli.optimize.matrices import CERTIFICATES
-from netloom.cli.shared import render, results
+from netloom.cli.shared import inputs, render, results
 from netloom.cli.shared.addresses import with_paths
 from netloom.cli.shared.exits import UsageError
 from netloom.cli.shared.inputs import fault_lines
@@ -85,7 +85,7 @@ def check(
         raise UsageError("--traffic and --certificate belong together")
     check_lanes(sl2vl, sl)
     run = Run("check", options or Options(), product=False)
-    net = run.fabric(fabric, warn=True, roots=roots)
+    net = inputs.with_roots(run, run.fabric(fabric, warn=True), roots)
     demand = None if traffic is None else run.traffic(traffic, net)
     tables = with_paths(run, run.routes(routes, net, None, strict=False), paths)
     tables = with_lanes(run, net, tables, sl2vl, sl)

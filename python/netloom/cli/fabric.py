@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from netloom.cli.shared import options, outputs, render
+from netloom.cli.shared import inputs, options, outputs, render
 from netloom.cli.shared.exits import UsageError
 from netloom.cli.shared.options import Options, ProductOptions
 from netloom.cli.shared.run import Run
@@ -59,7 +59,7 @@ def show(fabric: str, /, *, roots: str | None = None, options: Options | None = 
         Common options; `-o` writes the result (.json, .csv).
     """
     run = Run("fabric-show", options or Options(), product=False)
-    net = run.fabric(fabric, roots=roots)
+    net = inputs.with_roots(run, run.fabric(fabric), roots)
     from netloom.health import siblings
     from netloom.health.stages import stages
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any
 
-from netloom.cli.shared import options, outputs, results, users
+from netloom.cli.shared import inputs, options, outputs, results, users
 from netloom.cli.shared.addresses import with_paths
 from netloom.cli.shared.lanes import check as check_lanes
 from netloom.cli.shared.lanes import with_lanes
@@ -61,7 +61,7 @@ def loads(
     endings = (".csv", ".csv.gz", ".parquet", ".json")
     check_lanes(sl2vl, sl)
     run = Run("loads", options, product=product, endings=endings, searches=True)
-    net = run.fabric(fabric, warn=True, roots=roots)
+    net = inputs.with_roots(run, run.fabric(fabric, warn=True), roots)
     cables = users.found(net, users_of)
     demand = run.traffic(traffic, net)
     tables = with_paths(run, run.routes(routes, net, demand), paths)

@@ -66,7 +66,7 @@ def route(
         if engine.lower() != "dla":
             raise UsageError(f"--write-sl2vl: routes of {engine} need no lanes; expected the engine dla")
         run.also_writes(write_sl2vl, "--write-sl2vl")
-    net = run.fabric(fabric, warn=True, roots=roots)
+    net = inputs.with_roots(run, run.fabric(fabric, warn=True), roots)
     told = run.note_fallbacks([engine], net)
     demand = None if traffic is None else run.traffic(traffic, net)
     result: dict[str, Any] = {"engine": engine}

@@ -17,7 +17,7 @@ from netloom.cli.optimize.addresses import Addresses, write_paths
 from netloom.cli.optimize.exact_model import ExactModel
 from netloom.cli.optimize.goals import Goal, Little
 from netloom.cli.optimize.judge import Judge
-from netloom.cli.shared import doubt, options, outputs
+from netloom.cli.shared import doubt, inputs, options, outputs
 from netloom.cli.shared.guard import TooLate
 from netloom.cli.shared.options import Options
 from netloom.cli.shared.run import Run
@@ -105,15 +105,17 @@ def optimize(
         uncertain.part(goal.error)
     exact.check()
     goal = judge.goal(goal)
-    if goal.hose:
-        return _of_sums(fabric, traffic, background, goal, little, options, roots)
     run = Run("optimize", options, searches=True)
+    if goal.hose:
+        net = inputs.with_roots(run, run.fabric(fabric, warn=True), roots)
+        return _of_sums(run, net, traffic, background, goal, little)
     if write_certificate is not None:
         run.also_writes(write_certificate, "--write-certificate")
     for path, option in ((several.write_paths, "--write-paths"), (exact.write_model, "--write-model")):
         if path is not None:
             run.also_writes(path, option)
-    search = _Search(run, fabric, traffic, background, goal, little, several.lmc, judge, avoid, roots)
+    net = inputs.with_roots(run, run.fabric(fabric, warn=True), roots)
+    search = _Search(run, net, traffic, background, goal, little, several.lmc, judge, avoid)
     if search.layers is not None:
         refuse(unfit.TABLE, given | {unfit.PHASES})
     search.sets_aside()
@@ -198,20 +200,11 @@ def _told(run: Run, fabric: Fabric) -> list[Finding]:
     return run.findings + (without_entries(fabric.findings) if run.has_product else [])
 
 
-def _of_sums(
-    fabric: str,
-    traffic: str,
-    background: str | None,
-    goal: Goal,
-    little: Little,
-    options: Options,
-    roots: str | None,
-) -> int:
+def _of_sums(run: Run, net: Fabric, traffic: str, background: str | None, goal: Goal, little: Little) -> int:
     """`--hose`: the worst over all traffic with some sums."""
     from netloom import _core
 
-    run = Run("optimize", options, searches=True)
-    net = run.fabric(fabric, warn=True, roots=roots)
+    options = run.options
     sums = hose.read(run, traffic, net)
     begin, named, today = _begin(run, net, background, little)
     limits: dict[str, Any] = {"background": begin}
@@ -363,7 +356,7 @@ class _Search:
     def __init__(
         self,
         run: Run,
-        fabric: str,
+        fabric: Fabric,
         traffic: str,
         background: str | None,
         goal: Goal,
@@ -371,12 +364,11 @@ class _Search:
         lmc: int,
         judge: Judge,
         avoid: Sequence[str] = (),
-        roots: str | None = None,
     ) -> None:
         self._run, self._goal, self._little, self._lmc = run, goal, little, lmc
         self._judge, self._source = judge, traffic
         self.judged: dict[str, Any] | None = None
-        self.whole: Fabric = run.fabric(fabric, warn=True, roots=roots)
+        self.whole = fabric
         self.avoided = avoiding.Avoided(run, self.whole, avoid) if avoid else None
         # What is searched on: the whole, without what is avoided.
         self.fabric: Fabric = self.whole if self.avoided is None else self.avoided.left

@@ -66,6 +66,20 @@ def is_file_or_stdin(source: str) -> bool:
     return source == STDIO or os.path.exists(source)
 
 
+def with_roots(run: Run, fabric: Fabric, stated: str | None) -> Fabric:
+    """The fabric with the switches that `--roots` puts on top of up*/down* ways.
+
+    These are names or GUIDs with commas, or the lines of OpenSM's `root_guid_file`.
+    """
+    if stated is None:
+        return fabric
+    names = stated.split(",")
+    if os.path.isfile(stated):
+        lines = run.read("roots", stated).decode("utf-8", "replace").splitlines()
+        names = [line.partition("#")[0] for line in lines]
+    return fabric.with_roots([name.strip() for name in names if name.strip()])
+
+
 def note_jobs_file(run: Run, given: Scenario) -> None:
     """Says that jobs of a jobs file have no programs, and what is run in their place."""
     if given.jobs_of_file is not None:

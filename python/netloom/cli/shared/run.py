@@ -214,27 +214,8 @@ class Run:
 
     # Inputs
 
-    def fabric(
-        self, source: str, *, role: str = "fabric", warn: bool = False, roots: str | None = None
-    ) -> Fabric:
-        """Reads a dump or makes the fabric that a spec names; `warn` tells of findings on standard error.
-
-        `roots` are the switches that `--roots` puts on top of up*/down* ways.
-        """
-        fabric = self._fabric(source, role, warn=warn and roots is None)
-        if roots is None:
-            return fabric
-        with self.timed("read"):
-            return fabric.with_roots(self._roots(roots))
-
-    def _roots(self, stated: str) -> list[str]:
-        """Names or GUIDs with commas, or the lines of OpenSM's `root_guid_file`."""
-        if not os.path.isfile(stated):
-            return [name.strip() for name in stated.split(",") if name.strip()]
-        lines = self.read("roots", stated).decode("utf-8", "replace").splitlines()
-        return [name for name in (line.partition("#")[0].strip() for line in lines) if name]
-
-    def _fabric(self, source: str, role: str, *, warn: bool) -> Fabric:
+    def fabric(self, source: str, *, role: str = "fabric", warn: bool = False) -> Fabric:
+        """Reads a dump or makes the fabric that a spec names; `warn` tells of findings on standard error."""
         from netloom import _core
 
         with self.timed("read"):
