@@ -1,8 +1,8 @@
 """Which message each receive gets: sends and receives of a trace in pairs, as MPI orders them.
 
 Messages from one rank to another on one communicator with one tag are received in the order in which they
-were sent. What is left over is unmatched: a rank was lost, events were dropped, a receive was cancelled, or
-the program is wrong.
+were sent. What was cancelled is no message's. What is left over is unmatched: a rank was lost, events were
+dropped, or the program is wrong.
 """
 
 from __future__ import annotations
@@ -69,7 +69,8 @@ def match(trace: Trace) -> Matching:
     each = [np.zeros(len(events), np.int64) for events in trace.events]
     untold = 0
     for rank, events in enumerate(trace.events):
-        sends, receives = is_send[events.function], is_receive[events.function]
+        sends = is_send[events.function] & ~events.cancelled
+        receives = is_receive[events.function] & ~events.cancelled
         told = (events.peer >= 0) & (events.tag >= 0)
         untold += int(np.count_nonzero(receives & ~told))
         at = np.flatnonzero((sends | receives) & told)

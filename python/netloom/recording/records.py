@@ -33,6 +33,7 @@ KINDS = {
     "P": "persistent",
     "S": "sendrecv",
     "C": "collective",
+    "H": "neighbourhood",
     "O": "one_sided",
 }
 """What a function is, by the first byte of its name in a file."""

@@ -48,6 +48,7 @@ def result(
         "point_to_point": sum(by_kind[kind]["bytes"] for kind in POINT_TO_POINT),
         "collective": by_kind["collective"]["bytes"],
         "one_sided": by_kind["one_sided"]["bytes"],
+        "neighbourhood": by_kind["neighbourhood"]["bytes"],
     }
     calls = sum(one["calls"] for one in by_kind.values())
     total = sum(bytes_.values())
@@ -200,6 +201,7 @@ def text(result: Mapping[str, Any]) -> str:
         ("messages", count(result["messages"])),
         ("point to point", size(bytes_["point_to_point"])),
         ("one-sided", size(bytes_["one_sided"])),
+        *([("neighbourhoods", size(around))] if (around := bytes_["neighbourhood"]) else []),
         (
             "collectives",
             f"{size(bytes_['collective'])} as asked ({result['collective_percent']:.1f} % of all)",
