@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from netloom.recording import schedules
+from netloom.recording import schedules, threads
 from netloom.recording.events import Ints
 from netloom.recording.matching import Matching, match
 from netloom.recording.trace import COMPLETES, RECEIVES, SENDS, Trace, one_sided
@@ -36,6 +36,8 @@ class Written:
     ----------
     messages, collectives : int
         Written: pairs of sends and receives, collectives of all ranks.
+    threads : int
+        Processes that each rank became, one a thread; 1 where no rank has several.
     neighbourhoods : int
         Collectives of neighbourhoods, written as the messages that they are.
     decomposed : dict
@@ -46,6 +48,7 @@ class Written:
 
     messages: int = 0
     collectives: int = 0
+    threads: int = 1
     neighbourhoods: int = 0
     decomposed: Counter[str] = field(default_factory=Counter)
     left_out: Counter[str] = field(default_factory=Counter)
@@ -94,12 +97,17 @@ def by_rank(
     tuple
         Rank, and its lines.
     """
-    matching = matching or match(trace)
+    if threads.count(trace) > 1:
+        written.threads = threads.count(trace)
+        trace, told = threads.apart(trace)
+        matching = match(trace)
+    else:
+        told = matching = matching or match(trace)
     written.messages = matching.messages
-    for _, _, _, _, sent, received in matching.unmatched:
+    for _, _, _, _, sent, received in told.unmatched:
         written.left_out["sends without a receive"] += max(0, sent - received)
         written.left_out["receives without a send"] += max(0, received - sent)
-    written.left_out["receives without a source"] += matching.untold
+    written.left_out["receives without a source"] += told.untold
     tag = max((int(one.max(initial=-1)) for one in matching.tags), default=-1) + 1
     collectives = _Collectives(trace, written, tag, all_messages)
     for rank in range(trace.ranks):

@@ -27,7 +27,7 @@ from netloom.cli.shared.exits import STDIO, UsageError
 from netloom.cli.shared.options import FolderPath, Options
 from netloom.cli.shared.run import Run
 from netloom.errors import NetloomError
-from netloom.recording import jobs, launching, merging, ti, trace, unreported
+from netloom.recording import jobs, launching, merging, threads, ti, trace, unreported
 from netloom.recording.merging import Merged
 from netloom.recording.ti import Written
 from netloom.recording.trace import Trace
@@ -157,7 +157,7 @@ def _write(
     """Writes the run's folder; returns paths by what they are, and what became of the trace."""
     from netloom import __version__, _core
 
-    placement = jobs.place(merged.hosts)
+    placement = jobs.place(merged.hosts, threads.count(traced) if traced is not None else 1)
     remark = f"netloom record {__version__}: {merged.ranks} ranks, {merged.mpi}\n" + render.printable(
         " ".join(words), lines=False
     )

@@ -115,6 +115,8 @@ def _findings(
         if trace is not None:
             text += " of the matrices; the trace has them"
         found.append(finding("collectives-as-asked", text))
+    if trace is not None and (shared := _shared(merged)) is not None:
+        found.append(shared)
     if len(hosts) == 1 and merged.ranks > 1:
         text = (
             f"all ranks ran on {hosts[0]}: the jobs file puts a rank on each host of a fabric, from the first"
@@ -145,6 +147,9 @@ def replayed(written: Written) -> dict[str, Any]:
 def replay_findings(written: Written) -> list[Finding]:
     """What a format without communicators, or without collectives, cannot say."""
     found, count = [], render.count
+    if written.threads > 1:
+        text = f"in the trace that is replayed each rank is {written.threads} processes, one a thread"
+        found.append(finding("threads-as-ranks", text))
     if written.decomposed:
         named = ", ".join(
             f"{count(calls)} {name.lower()} ({schedules.ALGORITHMS[name]})"
@@ -168,6 +173,22 @@ def _of_trace(merged: Merged, trace: Trace) -> list[Finding]:
     if trace.meta["unread"]:
         found.append(finding("unread-events", f"{count(trace.meta['unread'])} events make no sense"))
     return found
+
+
+def _shared(merged: Merged) -> Finding | None:
+    """Ranks that waited for a processor: what they waited is in the trace as if they had computed."""
+    most: tuple[int, int, str] | None = None
+    for host, ranks in Counter(host for host in merged.hosts if host).items():
+        there = merged.processors.get(host, 0)
+        if 0 < there < ranks and (most is None or ranks * most[1] > most[0] * there):
+            most = ranks, there, host
+    if most is None:
+        return None
+    text = (
+        f"{most[0]} ranks shared {most[1]} processor{'' if most[1] == 1 else 's'} of {most[2]}: times "
+        "between calls hold waits for a processor; without flops_per_s in scenario.toml a replay has none"
+    )
+    return finding("oversubscribed", text)
 
 
 def _ranks(lost: Sequence[Lost]) -> str:
