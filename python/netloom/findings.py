@@ -94,6 +94,7 @@ KINDS: dict[str, tuple[Severity, Class]] = {
     "collectives-as-asked": ("note", "input"),
     "one-host": ("note", "input"),
     "oversubscribed": ("note", "input"),
+    "output-taken": ("warning", "input"),
     "threads-as-ranks": ("note", "input"),
     # Of traffic of any kind (crates/python/src/traffic.rs).
     "no-traffic": ("warning", "input"),

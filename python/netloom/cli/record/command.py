@@ -21,6 +21,7 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 from netloom import extras
+from netloom.cli.record import recover as recovery
 from netloom.cli.record import report
 from netloom.cli.shared import inputs, options, render
 from netloom.cli.shared.exits import STDIO, UsageError
@@ -41,6 +42,7 @@ def record(
     matrix: bool = False,
     events: bool = False,
     events_limit: Annotated[float | None, options.within(0.1, 1e6)] = None,
+    recover: Path | None = None,
     options: Options | None = None,
 ) -> int:
     """Run an MPI program and tell what its ranks sent, at a few nanoseconds a call.
@@ -59,11 +61,18 @@ def record(
     events_limit
         Megabytes of events that a rank may write. Later events are in the sums only; the result says so.
         [default: 64]
+    recover
+        Instead of a command: the hidden folder that a recording left which was killed itself.
     options
         Common options; `-o` writes a new folder: matrices, a jobs file, a scenario, and with `--events` the
         trace.
     """
     options = options or Options()
+    if recover is not None:
+        recovery.check(command, matrix, events)
+        if options.output is not None:
+            _check_new(options.output)
+        return recovery.recover(recover, options, _write_beside)
     if not command:
         raise UsageError("record needs a command after --: netloom record --matrix -- mpirun -n 4 ./program")
     if not (matrix or events):
@@ -102,6 +111,7 @@ def record(
             if options.output is not None:
                 with run.timed("write"):
                     result["files"], replay = _write(merged, traced, words, scratch / "run", options.output)
+                    report.add_place(result, options.output)
                 if replay is not None:
                     report.add_replay(result, replay)
         except (NetloomError, OSError) as error:
@@ -183,10 +193,18 @@ def _write(
         made.mkdir()
         for file, data in contents.values():
             (made / file).write_bytes(data)
-        made.rename(target)
+        target = recovery.settle(made, target)
     except OSError as error:
         raise OSError(error.errno, error.strerror, str(target)) from None
     return {what: str(target / file) for what, (file, _) in contents.items()}, replay
+
+
+def _write_beside(
+    merged: Merged, traced: Trace | None, words: list[str], output: Path
+) -> tuple[dict[str, str], Written | None]:
+    """As `_write`, in a folder of its own beside the product."""
+    with _scratch(output) as scratch:
+        return _write(merged, traced, words, scratch / "run", output)
 
 
 def _packed(traffic: Any) -> bytes:

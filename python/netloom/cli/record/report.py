@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from netloom.cli.shared import render
@@ -123,6 +124,14 @@ def _findings(
         )
         found.append(finding("one-host", text))
     return found
+
+
+def add_place(result: dict[str, Any], output: Path) -> None:
+    """Where the run is, if another has taken its name meanwhile."""
+    place = Path(result["files"]["matrix"]).parent
+    if place != Path(str(output)):
+        text = f"{output} was made by another run meanwhile: this one is {place}"
+        result["findings"] = [*result["findings"], finding("output-taken", text)]
 
 
 def add_replay(result: dict[str, Any], written: Written) -> None:
