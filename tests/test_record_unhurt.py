@@ -194,3 +194,24 @@ def test_constants_of_the_table_are_those_of_the_installed_mpi(tmp_path, mpi):
     made = compiled(mpi, "constants.c", "-I", str(ROOT / "native" / "recorder"))
     told = subprocess.run([made], capture_output=True, text=True, check=False)
     assert (told.returncode, told.stdout) == (0, "")
+
+
+SEEDS = range(1, 101) if HOSTILE else range(1, 7)
+"""Of random programs; those that three divides have threads."""
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_hostile_random_programs_are_recorded_checked_and_replayed(netloom, tmp_path, seed):
+    need(OPEN_MPI)
+    folder = tmp_path / "own"
+    command = ["mpirun.openmpi", "-n", "3", str(compiled("openmpi", "random.c")), str(seed)]
+    record = (*netloom.command, "record", "--events", "-o", str(netloom.folder / "run"), "--")
+    code, _, counts = outcome(command, folder, record)
+    assert code == 0
+    assert recorded_in(netloom.folder / "run") == counts
+    whole = netloom.result("trace", "check", "run")
+    assert whole["unmatched"] == []
+    assert whole["untold"] == 0
+    assert whole["messages"] == sum(times for times, _ in counts.values())
+    replay = netloom.result("simulate", "run", "--set", "fabric=two-level:leaves=2,hosts=4,spines=2")
+    assert replay["runs"][0]["jobs"][0]["completion_ms"] > 0
