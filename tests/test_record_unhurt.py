@@ -173,7 +173,8 @@ def test_hostile_programs_end_print_and_send_as_they_do_alone(netloom, tmp_path,
     assert recorded_in(run) == expected[2]
     assert result["uncounted_calls"] == 0
     if mode == "events":
-        assert result["dropped_events"] == 0
+        # With files of 100 kB there is no room for all.
+        assert (result["dropped_events"] > 0) == (case == "little")
         assert {one["kind"] for one in result["findings"]} <= {
             *(
                 "collectives-as-asked",
@@ -182,7 +183,7 @@ def test_hostile_programs_end_print_and_send_as_they_do_alone(netloom, tmp_path,
                 "left-out-of-trace",
                 "decomposed-collectives",
             ),
-            *("oversubscribed", "threads-as-ranks"),
+            *("oversubscribed", "threads-as-ranks", *["dropped-events"] * (case == "little")),
         }
     if case == "descriptors":
         assert {path.read_text() for path in folder.glob("mine.*")} == {"hello\n"}

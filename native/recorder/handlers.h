@@ -18,6 +18,7 @@ static void handle_error(int which, void *handle, int *code, va_list more)
     /* What libraries add (a text, in Open MPI) is passed on: words in registers. */
     void *first = va_arg(more, void *), *second = va_arg(more, void *);
     t->depth = 0;
+    t->erred = 1;
     handlers[which](handle, code, first, second);
     t->depth = depth;
 }

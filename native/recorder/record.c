@@ -43,6 +43,7 @@
 /* What a thread has at hand; `stamp` is that of the caches it was filled under. */
 struct thread {
     unsigned depth, stamp;
+    int erred; /* A handler of the program was told of an error: MPICH 5 then says that the call succeeded. */
     word comm, type;
     const int *map; /* World ranks of the peers of `comm`; NULL where they are the same. */
     int peers;
@@ -533,6 +534,10 @@ static __attribute__((noinline)) void count_odd(struct thread *t, int rank, long
 {
     if (rank == HIDDEN)
         return;
+    if (rank == NOT_UNDERSTOOD && t->erred) {
+        t->erred = 0;
+        return;
+    }
     if (rank == NOT_UNDERSTOOD || bytes < 0) {
         t->block->unknown++;
         return;

@@ -14,6 +14,7 @@ const PYTHON: [(&str, &str); 16] = [
     ("cli/shared/jobs.py", "a temporary folder of its own"),
     ("cli/diagnose/command.py", "a temporary folder of its own"),
     ("cli/record/command.py", "a temporary folder of its own, which becomes the run's"),
+    ("cli/record/recover.py", "gives that folder the run's name, or the next free one"),
     ("cli/study/chapter4.py", "a temporary folder of its own"),
     ("cli/study/sampling.py", "a temporary folder of its own"),
     ("diagnose/selftest.py", "a temporary folder of its own"),

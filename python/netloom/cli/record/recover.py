@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -111,7 +110,7 @@ def settle(made: Path, target: Path) -> Path:
     for number in range(_MOST_NAMES):
         name = Path(f"{target}.{number}") if number else target
         try:
-            os.rename(made, name)
+            made.rename(name)
         except OSError as error:
             if error.errno in _TAKEN:
                 continue
