@@ -6,7 +6,7 @@
 use crate::tree::Tree;
 
 /// Python modules that may, in `python/netloom/`.
-const PYTHON: [(&str, &str); 16] = [
+const PYTHON: [(&str, &str); 17] = [
     ("files.py", "the one module for it"),
     ("dataplane/bed.py", "settings of network namespaces of its own (/proc/sys/net)"),
     ("cli/shared/guard.py", "removes our temporary files where a process is ended by force; imports nothing"),
