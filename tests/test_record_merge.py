@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fnmatch
+import json
 import random
 import re
 import runpy
@@ -14,7 +15,9 @@ from pathlib import Path
 import pytest
 
 from conftest import ROOT
+from netloom.cli.record import recover
 from netloom.errors import FormatError, NetloomError
+from netloom.files import Folder
 from netloom.recording import jobs, merging, records, unreported
 
 NAMES = ["BSend", "CBcast", "OPut"]
@@ -158,6 +161,43 @@ def test_memory_goes_by_pairs():
     whole = merging.merge([records.parse(file_of(7, 100_000, {99_999: (1, 10**15)}), "r")])
     assert (whole.sources.tolist(), whole.destinations.tolist()) == ([7], [99_999])
     assert whole.bytes.tolist() == [10**15]
+
+
+# What a killed recording left
+
+
+def test_what_a_killed_recording_left_is_recovered(netloom, validate):
+    ranks = netloom.folder / ".netloom-7-abc.tmp" / "ranks"
+    ranks.mkdir(parents=True)
+    (ranks / "rank.0.1.node1").write_bytes(file_of(0, 2, {1: (3, 300)}))
+    (ranks / "rank.1.2.node1").write_bytes(file_of(1, 2, {0: (1, 5)}, state=1))
+    document = json.loads(
+        netloom.ok("record", "--recover", ranks.parent, "-o", "run", "--format", "json", code=1)
+    )
+    validate(document)
+    assert document["result"]["messages"] == 4
+    assert [one["why"] for one in document["result"]["lost_ranks"]] == ["killed"]
+    assert netloom.result("traffic", "show", "run/matrix.mtx.gz")["bytes"]["point_to_point"] == 305
+    # What is read stays: a second try gives the same.
+    assert (ranks / "rank.0.1.node1").exists()
+
+
+def test_a_folder_without_records_has_nothing_to_recover(netloom):
+    (netloom.folder / "empty").mkdir()
+    assert "nothing to recover" in netloom.refused("record", "--recover", "empty")
+    assert "takes no command" in netloom.refused("record", "--recover", "empty", "--", "true", code=2)
+    assert "--matrix or --events" in netloom.refused("record", "--recover", "empty", "--matrix", code=2)
+
+
+def test_a_run_whose_name_was_taken_meanwhile_gets_the_next(tmp_path):
+    for name in ("run", "run.1"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "matrix.mtx.gz").write_bytes(b"another")
+    made = tmp_path / "made"
+    made.mkdir()
+    with Folder.open(tmp_path) as here:
+        assert recover.settle(here, "made", here, "run") == "run.2"
+    assert (tmp_path / "run" / "matrix.mtx.gz").read_bytes() == b"another"
 
 
 # Jobs files

@@ -46,6 +46,7 @@ struct head {
     uint64_t start_ticks, end_ticks; /* The clock of events at `start_ns` and `end_ns`. */
     double ns_per_tick;              /* Measured at the start. */
     uint64_t events_bytes;           /* Of blocks of events. */
+    uint64_t processors[16];         /* Those that the rank may run on, a bit each; none: not known. */
 };
 
 struct block {
@@ -82,6 +83,8 @@ enum {
     EVENT_COUNT = 8,        /* After: low 32 of first: which member; second: bytes to it. */
     EVENT_COMMUNICATOR = 9, /* Low 32 of first: its number, from 1; second: members; above 32 bits: 1 if these are remote. */
     EVENT_MEMBER = 10,      /* After: low 32 of first: which; second: rank of the world, -1: another world. */
+    EVENT_CANCELLED = 11,   /* After EVENT_COMPLETES: the request was cancelled. */
+    EVENT_CANCEL = 12,      /* Second: the handle of a request that is to be cancelled. */
     FIRST_FUNCTION = 16,
 };
 

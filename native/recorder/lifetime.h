@@ -40,6 +40,8 @@ static int tell_abi(void)
         abi = OPEN_MPI_ABI;
         abi.world = world;
         abi.null_comm = find_datum("ompi_mpi_comm_null");
+        abi.null_type = find_datum("ompi_mpi_datatype_null");
+        abi.no_op = find_datum("ompi_mpi_op_no_op");
     } else {
         void *init = find("Init");
         Dl_info info;
@@ -112,16 +114,19 @@ static double measure(void)
 static int make_file(int rank, int ranks)
 {
     const char *folder = getenv(FOLDER_VARIABLE);
-    char host[256] = "", path[1400];
+    char host[256] = "";
+    struct stat made;
     struct head start = {.order = 0x01020304, .version = RECORD_VERSION, .kind = EVENTS ? KIND_EVENTS : KIND_SUMS};
     size_t names = ((size_t)FUNCTIONS * NAME_BYTES + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
     gethostname(host, sizeof host - 1);
-    int n = snprintf(path, sizeof path, "%s/rank.%d.%ld.%s", folder, rank, (long)getpid(), host);
-    if (n >= (int)sizeof path)
+    int n = snprintf(file_path, sizeof file_path, "%s/rank.%d.%ld.%s", folder, rank, (long)getpid(), host);
+    if (n >= (int)sizeof file_path)
         return ENAMETOOLONG;
-    file = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-    if (file < 0)
+    file = high(open(file_path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+    if (file < 0 || fstat(file, &made))
         return errno;
+    file_device = made.st_dev;
+    file_inode = made.st_ino;
     int failed = reserve(HEAD_BYTES + names);
     if (failed)
         return failed;
@@ -146,6 +151,9 @@ static int make_file(int rank, int ranks)
     read_clocks(&start.start_ns, &start.start_ticks);
 #endif
     memcpy(start.host, host, sizeof host);
+    cpu_set_t set;
+    if (!sched_getaffinity(0, sizeof set, &set))
+        memcpy(start.processors, &set, sizeof start.processors);
     own_program(start.program, sizeof start.program);
     for (int i = 0; i < FUNCTIONS; i++)
         snprintf(mapped + HEAD_BYTES + (size_t)i * NAME_BYTES, NAME_BYTES, "%c%s", FUNCTION_CLASSES[i],
@@ -191,7 +199,7 @@ static void begin(void)
         head->flags |= FLAG_SPAWNED;
     if (level_of && !level_of(&level))
         head->threads_level = level;
-    locking = level >= 3 || level < 0; /* MPI_THREAD_MULTIPLE */
+    locking = level >= abi.thread_multiple || level < 0;
     pthread_key_create(&leaving, left);
     name_library();
     recording = 1;
@@ -264,6 +272,20 @@ EXPORT int PMPI_Abort(word comm, int code)
     return call ? call(comm, code) : absent(F_Abort);
 }
 
+/* A communicator that MPI makes for itself, within a call: MPI-IO does, and sends there when a request is waited for. */
+EXPORT int PMPI_Comm_dup(word comm, void *made)
+{
+    int (*call)(word, void *) = (int (*)(word, void *))real_function(F_Comm_dup);
+    if (!call)
+        return absent(F_Comm_dup);
+    here.depth++;
+    int failed = call(comm, made);
+    if (--here.depth > 0 && !failed && recording)
+        hide(handle_at(&abi, made, 0));
+    return failed;
+}
+
+EXPORT int MPI_Comm_dup(word, void *) __attribute__((alias("PMPI_Comm_dup")));
 EXPORT int MPI_Init(int *, char ***) __attribute__((alias("PMPI_Init")));
 EXPORT int MPI_Init_thread(int *, char ***, int, int *) __attribute__((alias("PMPI_Init_thread")));
 EXPORT int MPI_Finalize(void) __attribute__((alias("PMPI_Finalize")));

@@ -8,6 +8,7 @@
 enum { OWN_STATUS = 64 };
 
 static int wildcards; /* Whether any receive needed its status; never unset. */
+static int cancels;   /* Whether any request was to be cancelled; never unset. */
 
 static inline int status_source(const void *status)
 {
@@ -32,7 +33,7 @@ static uint32_t receives_from(struct thread *t, int source, int tag, word comm, 
     else if (source < 0)
         return PEER_NONE;
     int rank = world_rank(t, source < 0 ? 0 : source, comm);
-    if (rank == -2)
+    if (rank < OUTSIDE)
         return PEER_NONE;
     if (source < 0 || tag < 0)
         wildcards = 1;
@@ -49,13 +50,14 @@ static void received(struct thread *t, int function, int source, int tag, word c
         note(t, function, peer, t->comm_id, tag < 0 ? status_tag(status) : tag, 0, 0, start);
 }
 
-static void receive_begun(struct thread *t, int function, int source, int tag, word comm, const void *request)
+static void receive_begun(struct thread *t, int function, int source, int tag, word comm, const void *request,
+                          uint64_t start)
 {
     if (!ready(t))
         return;
     uint32_t peer = receives_from(t, source, tag, comm, NULL);
     if (peer != PEER_NONE)
-        note(t, function, peer, t->comm_id, tag, 0, handle_at(&abi, request, 0), 0);
+        note(t, function, peer, t->comm_id, tag < 0 ? -1 : tag, 0, handle_at(&abi, request, 0), start);
 }
 
 static void keep_receive(struct thread *t, int function, int source, int tag, word comm, const void *request)
@@ -64,8 +66,9 @@ static void keep_receive(struct thread *t, int function, int source, int tag, wo
         return;
     uint32_t peer = receives_from(t, source, tag, comm, NULL);
     if (peer != PEER_NONE)
-        keep(handle_at(&abi, request, 0), (struct request){.function = function, .peer = peer, .tag = tag,
-                                                           .comm = t->comm_id, .receives = 1});
+        keep(handle_at(&abi, request, 0), (struct request){.function = function, .peer = peer,
+                                                           .tag = tag < 0 ? -1 : tag, .comm = t->comm_id,
+                                                           .receives = 1});
 }
 
 /* A message that was found, until it is received: its handle is no request's. */
@@ -117,11 +120,22 @@ static int completes(struct thread *t, struct completing *c, int n, const void *
     c->handles = t->caches->handles;
     for (int i = 0; i < n; i++)
         c->handles[i] = handle_at(&abi, array, i);
-    if (wildcards && ignored(*statuses))
+    int needed = wildcards || cancels;
+    if (needed && ignored(*statuses))
         *statuses = t->caches->statuses;
-    c->statuses = wildcards ? *statuses : NULL;
+    c->statuses = needed ? *statuses : NULL;
     c->began = ticks();
     return 1;
+}
+
+static int is_cancelled(struct thread *t, const char *status)
+{
+    int (*ask)(const char *, int *) = OWN(Test_cancelled, (const char *, int *));
+    int cancelled = 0;
+    t->depth++;
+    int failed = !ask || ask(status, &cancelled);
+    t->depth--;
+    return !failed && cancelled;
 }
 
 /* One of them is complete; its status is the `at`-th. */
@@ -130,7 +144,9 @@ static void complete(struct thread *t, const struct completing *c, int which, in
     note_more(t, EVENT_COMPLETES, 0, c->handles[which]);
     if (c->statuses) {
         const char *status = c->statuses + (size_t)at * abi.status_bytes;
-        if (status_source(status) >= 0)
+        if (cancels && is_cancelled(t, status))
+            note_more(t, EVENT_CANCELLED, 0, 0);
+        else if (status_source(status) >= 0)
             note_more(t, EVENT_MATCHED, (uint32_t)status_tag(status), (uint32_t)status_source(status));
     }
 }
@@ -241,6 +257,23 @@ EXPORT int PMPI_Testsome(int n, void *array, int *done, int *indices, char *stat
     return failed;
 }
 
+/* Whether it was cancelled is told when it is complete; a receive that is freed before was. */
+EXPORT int PMPI_Cancel(void *request)
+{
+    int (*call)(void *) = (int (*)(void *))real_function(F_Cancel);
+    if (!call)
+        return absent(F_Cancel);
+    struct thread *t = &here;
+    word key = recording ? handle_at(&abi, request, 0) : 0;
+    cancels = 1;
+    t->depth++;
+    int failed = call(request);
+    if (--t->depth == 0 && !failed && ready(t))
+        note_more(t, EVENT_CANCEL, 0, key);
+    return failed;
+}
+
+EXPORT int MPI_Cancel(void *) __attribute__((alias("PMPI_Cancel")));
 EXPORT int MPI_Wait(void *, char *) __attribute__((alias("PMPI_Wait")));
 EXPORT int MPI_Test(void *, int *, char *) __attribute__((alias("PMPI_Test")));
 EXPORT int MPI_Waitall(int, void *, char *) __attribute__((alias("PMPI_Waitall")));

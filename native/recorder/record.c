@@ -14,6 +14,7 @@
 #include <fcntl.h>
 #include <link.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -42,6 +43,7 @@
 /* What a thread has at hand; `stamp` is that of the caches it was filled under. */
 struct thread {
     unsigned depth, stamp;
+    int erred; /* A handler of the program was told of an error: MPICH 5 then says that the call succeeded. */
     word comm, type;
     const int *map; /* World ranks of the peers of `comm`; NULL where they are the same. */
     int peers;
@@ -61,7 +63,7 @@ enum { CACHED = 256 };
 
 /* What a thread looked up; flushed when any handle is freed. */
 struct caches {
-    const struct comm *comms[CACHED];
+    struct comm *comms[CACHED];
     struct {
         word type;
         long long size;
@@ -69,6 +71,8 @@ struct caches {
     } types[CACHED];
     struct block *block, *one_sided;
     struct caches *next;
+    struct message *messages; /* Of a neighbourhood: `messages_room` of them. */
+    int messages_room;
 #if EVENTS
     struct block *chunk; /* Events are written there. */
     struct event *next_event, *end;
@@ -82,10 +86,19 @@ struct caches {
 /* A communicator's or a window's peers. */
 struct comm {
     word key;
-    int window, inter, peers, local, me, in, out;
-    int id; /* Of events; the world is 0. */
+    int window, inter, peers, local, me;
+    int hidden; /* MPI made it for itself, within a call: what it sends there is not the program's. */
+    int id;     /* Of events; the world is 0. */
     int *map;
+    int in, out; /* Neighbours of a topology; -1: not asked for yet. */
+    int *to;     /* `out` of them, ranks of the communicator; negative: nobody. */
     struct comm *next;
+};
+
+/* What a call of a neighbourhood sends to one neighbour: a rank of the communicator, and of the world. */
+struct message {
+    int member, rank;
+    long long bytes;
 };
 
 /* A persistent request: what every start of it sends. */
@@ -93,6 +106,8 @@ struct request {
     word key;
     int function, peer, tag, comm, receives;
     long long bytes;
+    int count; /* Of `messages`, of a neighbourhood; else both are 0. */
+    struct message *messages;
     struct request *next;
 };
 
@@ -100,7 +115,11 @@ static struct abi abi;
 static void *library; /* The MPI library, where its functions are found. */
 static void *real[FUNCTIONS];
 static struct head *head;
-static int file = -1, opened, locking;
+static int file = -1, opened;
+static int locking; /* Threads may call MPI at once. */
+static char file_path[1400];
+static dev_t file_device;
+static ino_t file_inode;
 static volatile unsigned stamp = 1; /* Raised when a handle is freed, and when recording begins and ends. */
 static volatile int recording;
 static __thread struct thread here;
@@ -136,10 +155,51 @@ static uint64_t now(clockid_t clock)
 
 /* The file and its blocks. */
 
+/* A descriptor that is out of the program's way: the lowest numbers are its own, as without us. */
+static int high(int descriptor)
+{
+    struct rlimit most;
+    enum { HIGHEST = 4096, OF_THEM = 64, LEAST = 256 };
+    if (descriptor < 0 || getrlimit(RLIMIT_NOFILE, &most))
+        return descriptor;
+    rlim_t limit = most.rlim_cur < HIGHEST ? most.rlim_cur : HIGHEST;
+    if (limit < LEAST)
+        return descriptor;
+    int moved = fcntl(descriptor, F_DUPFD_CLOEXEC, (int)limit - OF_THEM);
+    if (moved < 0)
+        return descriptor;
+    close(descriptor);
+    return moved;
+}
+
+/* Whether a descriptor is of the rank's file, and of nothing that the program opened in its place. */
+static int is_file(int descriptor)
+{
+    struct stat found;
+    return descriptor >= 0 && !fstat(descriptor, &found) && found.st_dev == file_device && found.st_ino == file_inode;
+}
+
+/* Makes sure that `file` is the rank's file: programs close descriptors that are not theirs, and open others. */
+static int hold_file(void)
+{
+    if (is_file(file))
+        return 1;
+    /* What has the number now is the program's. */
+    file = high(open(file_path, O_RDWR | O_NOFOLLOW | O_CLOEXEC));
+    if (is_file(file))
+        return 1;
+    if (file >= 0)
+        close(file);
+    file = -1;
+    return 0;
+}
+
 /* Makes the file so long; 0 or an errno. Not by ftruncate: where the disk is full, touching a page would be a SIGBUS. */
 static int reserve(uint64_t bytes)
 {
     struct rlimit most;
+    if (!hold_file())
+        return EBADF;
     /* Beyond the limit there is a signal, which ends the program. */
     if (!getrlimit(RLIMIT_FSIZE, &most) && most.rlim_cur != RLIM_INFINITY && bytes > most.rlim_cur)
         return EFBIG;
@@ -308,35 +368,73 @@ static struct comm *look_up(word key, int window)
     return kept;
 }
 
-static __attribute__((noinline)) const struct comm *peers_of(struct thread *t, word key, int window)
+/* What is known of a handle; called with the lock held. */
+static struct comm *known(word key, int window)
 {
-    const struct comm **cached = &t->caches->comms[slot(key + window)];
-    if (*cached && (*cached)->key == key && (*cached)->window == window)
-        return *cached;
-    int made = 0;
-    pthread_mutex_lock(&lock);
-    struct comm **chain = &comms[slot(key)], *found = *chain;
+    struct comm *found = comms[slot(key)];
     while (found && (found->key != key || found->window != window))
         found = found->next;
-    if (!found) {
-        t->depth++;
-        found = look_up(key, window);
-        t->depth--;
-        if (found) {
-            static int last;
-            found->id = window || key == abi.world ? 0 : ++last;
-            found->next = *chain;
-            *chain = found;
-            made = 1;
-        }
+    return found;
+}
+
+static struct comm *keep_comm(struct comm *made)
+{
+    static int last;
+    made->id = made->hidden || made->window || made->key == abi.world ? 0 : ++last;
+    made->next = comms[slot(made->key)];
+    return comms[slot(made->key)] = made;
+}
+
+static void free_comm(struct comm *gone)
+{
+    if (gone) {
+        free(gone->map);
+        free(gone->to);
+        free(gone);
     }
+}
+
+static __attribute__((noinline)) struct comm *peers_of(struct thread *t, word key, int window)
+{
+    struct comm **cached = &t->caches->comms[slot(key + window)];
+    if (*cached && (*cached)->key == key && (*cached)->window == window)
+        return *cached;
+    pthread_mutex_lock(&lock);
+    struct comm *found = known(key, window);
     pthread_mutex_unlock(&lock);
+    if (!found) {
+        int is_new = 0;
+        /* Not with the lock: MPI may call the program's error handler, which may never come back. */
+        t->depth++;
+        struct comm *made = look_up(key, window);
+        t->depth--;
+        pthread_mutex_lock(&lock);
+        if (made && !(found = known(key, window))) {
+            found = keep_comm(made);
+            is_new = 1;
+        }
+        pthread_mutex_unlock(&lock);
+        if (!is_new)
+            free_comm(made);
 #if EVENTS
-    if (made)
-        define(t, found);
+        else
+            define(t, found);
 #endif
-    (void)made;
+    }
     return *cached = found;
+}
+
+/* MPI made a communicator for itself. */
+static void hide(word key)
+{
+    struct comm *made = calloc(1, sizeof *made);
+    if (!made)
+        return;
+    made->key = key;
+    made->hidden = 1;
+    pthread_mutex_lock(&lock);
+    keep_comm(made);
+    pthread_mutex_unlock(&lock);
 }
 
 /* A handle was freed: it may soon name another thing. */
@@ -347,8 +445,7 @@ static void forget(word key, int window)
         struct comm *gone = *chain;
         if (gone->key == key && gone->window == window) {
             *chain = gone->next;
-            free(gone->map);
-            free(gone);
+            free_comm(gone);
             break;
         }
     }
@@ -365,7 +462,8 @@ static __attribute__((noinline)) long long size_of_other(struct thread *t, word 
         int (*narrow)(word, int *) = OWN(Type_size, (word, int *));
         int small;
         t->depth++;
-        if (!wide || wide(type, &size))
+        /* To ask for the size of nothing would be the program's error. */
+        if (type != abi.null_type && (!wide || wide(type, &size)))
             size = narrow && !narrow(type, &small) ? small : -1;
         t->depth--;
         t->caches->types[at].known = 1;
@@ -382,6 +480,17 @@ static inline long long size_of(struct thread *t, word type)
     return LIKELY(type == t->type) ? t->size : size_of_other(t, type);
 }
 
+static long long product(long long count, long long size)
+{
+    return count < 0 || size < 0 ? -1 : count * size;
+}
+
+/* Of none, whatever the type is: it is not looked at. */
+static inline long long bytes_of(struct thread *t, long long count, word type)
+{
+    return UNLIKELY(count == 0) ? 0 : product(count, size_of(t, type));
+}
+
 /* Counting. */
 
 static inline void add(struct sum *sum, uint64_t bytes)
@@ -390,34 +499,46 @@ static inline void add(struct sum *sum, uint64_t bytes)
     sum->bytes += bytes;
 }
 
+/* No rank of the world: of another world; of a communicator that is not understood; of one that MPI made for itself. */
+enum { OUTSIDE = -1, NOT_UNDERSTOOD = -2, HIDDEN = -3 };
+
 static __attribute__((noinline)) int other_comm(struct thread *t, word comm)
 {
     const struct comm *found = peers_of(t, comm, 0);
-    if (!found)
-        return 0;
+    if (!found || found->hidden)
+        return found ? HIDDEN : NOT_UNDERSTOOD;
     t->comm = comm;
     t->map = found->map;
     t->peers = found->peers;
 #if EVENTS
     t->comm_id = found->id;
 #endif
-    return 1;
+    return 0;
 }
 
-/* The world rank of a peer; -1 outside of the world, -2 where the communicator is not understood. */
+/* The world rank of a peer, or one of `OUTSIDE`, `NOT_UNDERSTOOD`, `HIDDEN`. */
 static inline int world_rank(struct thread *t, int peer, word comm)
 {
     comm = handle(&abi, comm);
-    if (UNLIKELY(comm != t->comm) && !other_comm(t, comm))
-        return -2;
+    if (UNLIKELY(comm != t->comm)) {
+        int failed = other_comm(t, comm);
+        if (failed)
+            return failed;
+    }
     if (UNLIKELY(peer >= t->peers))
-        return -2;
+        return NOT_UNDERSTOOD;
     return t->map[peer];
 }
 
 static __attribute__((noinline)) void count_odd(struct thread *t, int rank, long long bytes)
 {
-    if (rank == -2 || bytes < 0) {
+    if (rank == HIDDEN)
+        return;
+    if (rank == NOT_UNDERSTOOD && t->erred) {
+        t->erred = 0;
+        return;
+    }
+    if (rank == NOT_UNDERSTOOD || bytes < 0) {
         t->block->unknown++;
         return;
     }
@@ -441,12 +562,12 @@ static inline __attribute__((always_inline)) void sent(struct thread *t, int fun
 {
     if (peer < 0 || !ready(t))
         return;
-    long long bytes = size_of(t, type), rank = world_rank(t, peer, comm);
-    if (UNLIKELY(rank < 0 || bytes < 0 || count < 0)) {
-        count_odd(t, rank < 0 ? rank : -2, bytes * count);
+    long long bytes = bytes_of(t, count, type);
+    int rank = world_rank(t, peer, comm);
+    if (UNLIKELY(rank < 0 || bytes < 0)) {
+        count_odd(t, rank < 0 ? rank : NOT_UNDERSTOOD, bytes);
         return;
     }
-    bytes *= count;
     add(&t->calls[function], bytes);
     add(&t->pairs[rank], bytes);
     note(t, function, rank, id_of(t), tag, bytes, request ? handle_at(&abi, request, 0) : 0, start);
@@ -471,7 +592,7 @@ static void moved(struct thread *t, int function, long long put, long long got, 
     if (peer < 0 || !ready(t))
         return;
     const struct comm *found = peers_of(t, handle(&abi, window), 1);
-    int rank = found && peer < found->peers ? found->map[peer] : -2;
+    int rank = found && peer < found->peers ? found->map[peer] : NOT_UNDERSTOOD;
     if (rank < 0) {
         count_odd(t, rank, (put > 0 ? put : 0) + (got > 0 ? got : 0));
         return;
@@ -499,5 +620,6 @@ static void moved(struct thread *t, int function, long long put, long long got, 
 #if EVENTS
 #include "receives.h"
 #endif
+#include "handlers.h"
 #include "lifetime.h"
 #include "wrappers.inc"

@@ -25,15 +25,17 @@ static void keep(word key, struct request made)
     struct request **chain = chain_of(key), *kept = *chain;
     while (kept && kept->key != key)
         kept = kept->next;
-    if (!kept && (kept = malloc(sizeof *kept))) {
+    if (!kept && (kept = calloc(1, sizeof *kept))) {
         kept->next = *chain;
         *chain = kept;
     }
     if (kept) {
         made.key = key;
         made.next = kept->next;
+        free(kept->messages);
         *kept = made;
-    }
+    } else
+        free(made.messages);
     hold(0);
 }
 
@@ -43,7 +45,9 @@ static void keep_message(struct thread *t, int function, long long count, word t
     if (peer < 0 || !ready(t))
         return;
     int rank = world_rank(t, peer, comm);
-    long long bytes = product(count, size_of(t, type));
+    long long bytes = bytes_of(t, count, type);
+    if (rank == HIDDEN)
+        return;
     keep(handle_at(&abi, request, 0), (struct request){.function = function, .peer = rank < 0 ? rank - 1 : rank,
                                                        .tag = tag, .comm = id_of(t), .bytes = bytes});
 }
@@ -56,6 +60,22 @@ static void keep_collective(struct thread *t, int function, const struct comm *c
                                                            .comm = c->id, .bytes = bytes});
 }
 
+static void keep_around(struct thread *t, int function, word comm, struct around given, const void *request)
+{
+    struct comm *c = members(t, comm);
+    long long bytes;
+    int n = c && !c->hidden ? messages_of(t, c, &given, &bytes) : -1;
+    struct message *messages = n < 0 ? NULL : malloc((n + 1) * sizeof *messages);
+    if (!messages) {
+        uncounted(t, c);
+        return;
+    }
+    if (n > 0)
+        memcpy(messages, t->caches->messages, n * sizeof *messages);
+    keep(handle_at(&abi, request, 0), (struct request){.function = function, .peer = -1, .comm = c->id, .bytes = bytes,
+                                                       .count = n, .messages = messages});
+}
+
 static void drop(word key)
 {
     hold(1);
@@ -63,6 +83,7 @@ static void drop(word key)
         if ((*at)->key == key) {
             struct request *gone = *at;
             *at = gone->next;
+            free(gone->messages);
             free(gone);
             break;
         }
@@ -81,21 +102,23 @@ static int kept(word key, struct request *found)
     return one != NULL;
 }
 
-static void started(struct thread *t, word key)
+static void started(struct thread *t, word key, uint64_t start)
 {
     struct request found;
     if (!kept(key, &found) || !ready(t))
         return;
     if (found.receives)
-        note(t, found.function, found.peer, found.comm, found.tag, 0, key, 0);
+        note(t, found.function, found.peer, found.comm, found.tag, 0, key, start);
+    else if (found.messages)
+        sent_around(t, found.function, found.comm, found.messages, found.count, found.bytes, &key, start);
     else if (found.peer == -1)
-        called(t, found.function, &(struct comm){.id = found.comm}, found.tag, found.bytes, &key, 0);
+        called(t, found.function, &(struct comm){.id = found.comm}, found.tag, found.bytes, &key, start);
     else if (found.peer < -1 || found.bytes < 0)
-        count_odd(t, found.bytes < 0 ? -2 : found.peer + 1, found.bytes);
+        count_odd(t, found.bytes < 0 ? NOT_UNDERSTOOD : found.peer + 1, found.bytes);
     else {
         add(&t->calls[found.function], found.bytes);
         add(&t->pairs[found.peer], found.bytes);
-        note(t, found.function, found.peer, found.comm, found.tag, found.bytes, key, 0);
+        note(t, found.function, found.peer, found.comm, found.tag, found.bytes, key, start);
     }
 }
 
@@ -106,10 +129,11 @@ EXPORT int PMPI_Start(void *request)
         return absent(F_Start);
     struct thread *t = &here;
     word key = handle_at(&abi, request, 0);
+    uint64_t start = began_if(t, 0);
     t->depth++;
     int failed = call(request);
     if (--t->depth == 0 && !failed && recording)
-        started(t, key);
+        started(t, key, start);
     return failed;
 }
 
@@ -119,15 +143,17 @@ EXPORT int PMPI_Startall(int n, void *array)
     if (!call)
         return absent(F_Startall);
     struct thread *t = &here;
+    uint64_t start = began_if(t, 0);
     t->depth++;
     int failed = call(n, array);
     if (--t->depth == 0 && !failed && recording)
         for (int i = 0; i < n; i++)
-            started(t, handle_at(&abi, array, i));
+            started(t, handle_at(&abi, array, i), start);
     return failed;
 }
 
-/* A handle that is freed is looked up no more; `forgets` is told its old value. */
+/* A handle that is freed is looked up no more; `forgets` is told it before the call, for as soon as that is over
+ * another thread may be given the same. */
 #define FREES(name, forgets)                                                                                     \
     EXPORT int PMPI_##name(void *given)                                                                          \
     {                                                                                                            \
@@ -135,12 +161,12 @@ EXPORT int PMPI_Startall(int n, void *array)
         if (!call)                                                                                               \
             return absent(F_##name);                                                                             \
         word key = given && abi.kind ? handle_at(&abi, given, 0) : 0;                                            \
+        (void)key;                                                                                               \
+        if (recording)                                                                                           \
+            forgets;                                                                                             \
         here.depth++;                                                                                            \
         int failed = call(given);                                                                                \
         here.depth--;                                                                                            \
-        (void)key;                                                                                               \
-        if (!failed && recording)                                                                                \
-            forgets;                                                                                             \
         return failed;                                                                                           \
     }
 

@@ -31,8 +31,12 @@ CLASSES = {
     "collective": "C",
     "istarted-collective": "C",
     "persistent-collective": "C",
+    "neighbourhood": "H",
+    "istarted-neighbourhood": "H",
+    "persistent-neighbourhood": "H",
     "one-sided": "O",
     "by-hand": "-",
+    "hidden": "-",
     "receive": "-",
     "probe": "-",
 }
@@ -73,18 +77,18 @@ def read(path: Path = HERE / "functions.txt") -> tuple[list[Function], dict[str,
         if kind not in CLASSES or twin not in ("c", "-"):
             raise SystemExit(f"{path}:{number}: expected a class and c or -, found {kind} {twin}")
         functions.append(Function(name, kind, twin == "c", count, tuple(arguments), name))
-        if kind == "collective" and "collectives" in others:
+        if kind in ("collective", "neighbourhood") and "collectives" in others:
             raise SystemExit(f"{path}:{number}: expected collectives before @collectives")
     forms = []
     for one in functions:
-        if one.kind == "collective":
+        if one.kind in ("collective", "neighbourhood"):
             begun = f"I{one.name[0].lower()}{one.name[1:]}"
             kept = (*one.arguments, "info", "req")
             forms.append(
-                Function(begun, "istarted-collective", one.twin, one.count, (*one.arguments, "req"), one.name)
+                Function(begun, f"istarted-{one.kind}", one.twin, one.count, (*one.arguments, "req"), one.name)
             )
             forms.append(
-                Function(f"{one.name}_init", "persistent-collective", one.twin, one.count, kept, one.name)
+                Function(f"{one.name}_init", f"persistent-{one.kind}", one.twin, one.count, kept, one.name)
             )
     return functions + forms, others
 
@@ -101,7 +105,8 @@ def names(
         if one.twin:
             found.append((f"{one.name}_c", one.kind))
     by_hand = others["by-hand"] + (others["events-by-hand"] if events else [])
-    return found + [(name, "by-hand") for name in by_hand]
+    found += [(name, "by-hand") for name in by_hand]
+    return found + [(name, "hidden") for name in others["hidden"]]
 
 
 def declared(one: Function, wide: bool) -> tuple[list[str], list[str]]:
@@ -128,20 +133,19 @@ def declared(one: Function, wide: bool) -> tuple[list[str], list[str]]:
 
 
 def waits(one: Function) -> str:
-    """In what case a call may wait for others, so that the time before it counts."""
-    if one.kind in ("collective", "sendrecv", "receive", "blocking") and "req" not in one.arguments:
-        if one.kind != "blocking":
-            return "1"
-        return {"Ssend": "1", "Send": f"count >= {LONG_SEND}", "Rsend": f"count >= {LONG_SEND}"}.get(one.name, "")
-    return ""
+    """In what case a call may wait for others, so that the time before it counts; empty where it is not asked for."""
+    if one.kind == "probe" or one.kind in ("persistent", "partitioned", "one-sided") or one.name.endswith("_init"):
+        return ""
+    if one.kind == "blocking":
+        return {"Ssend": "1", "Send": f"count >= {LONG_SEND}", "Rsend": f"count >= {LONG_SEND}"}.get(one.name, "0")
+    return "0" if "req" in one.arguments else "1"
 
 
 def before(one: Function) -> str:
     """What an events library does before the call."""
     lines = []
     if condition := waits(one):
-        lines.append(f"uint64_t start = {'' if condition == '1' else f'({condition}) ? '}began(t)"
-                     f"{'' if condition == '1' else ' : 0'};")
+        lines.append(f"uint64_t start = began_if(t, {condition});")
     if "status" in one.arguments and one.kind in ("receive", "probe", "sendrecv"):
         lines += ["char own[OWN_STATUS];", "if (ignored(status))", "    status = own;"]
     if "message" in one.arguments and one.kind == "receive":
@@ -162,7 +166,7 @@ def received(one: Function, function: str) -> str:
     if one.name.endswith("_init"):
         return f"keep_receive(t, {function}, source, {tag}, comm, req);"
     if request == "req":
-        return f"receive_begun(t, {function}, source, {tag}, comm, req);"
+        return f"receive_begun(t, {function}, source, {tag}, comm, req, {start});"
     return f"received(t, {function}, source, {tag}, comm, status, {start});"
 
 
@@ -181,13 +185,18 @@ def counted(one: Function, function: str, wide: int, events: bool) -> str:
     if one.kind in ("persistent", "partitioned"):
         return f"keep_message(t, {function}, {count}, type, peer, comm, tag, req);"
     if one.kind == "one-sided":
-        put, got = one_sided(one.count)
+        put, got = one_sided(one)
         return (
-            "if (ready(t)) {\n"
+            "if (peer >= 0 && ready(t)) {\n"
             f"            long long put = {put}, got = {got};\n"
             f"            moved(t, {function}, put, got, peer, win);\n"
             "        }"
         )
+    if one.kind.endswith("neighbourhood"):
+        given = around(one, wide)
+        if one.kind.startswith("persistent"):
+            return f"keep_around(t, {function}, comm, {given}, req);"
+        return f"around_called(t, {function}, comm, {given}, {request}, {start});"
     root = "root" if "root" in one.arguments else "-1"
     ends = f"called(t, {function}, c, {root}, bytes, {request}, {start})"
     if one.kind == "persistent-collective":
@@ -197,12 +206,12 @@ def counted(one: Function, function: str, wide: int, events: bool) -> str:
     else:
         ends += ";"
     return (
-        "const struct comm *c = members(t, comm);\n"
-        "        if (c) {\n"
+        "struct comm *c = members(t, comm);\n"
+        "        if (c && !c->hidden) {\n"
         f"            long long bytes = {collective(one, wide)};\n"
         f"            {ends}\n"
-        "        } else if (ready(t)) {\n"
-        "            t->block->unknown++;\n"
+        "        } else {\n"
+        "            uncounted(t, c);\n"
         "        }"
     )
 
@@ -223,24 +232,35 @@ def by_member(one: Function, wide: int) -> str:
     return ""
 
 
-def one_sided(count: str) -> tuple[str, str]:
-    """Bytes put and got."""
-    message, result = "product(count, size_of(t, type))", "product(rcount, size_of(t, rtype))"
-    return {
+def around(one: Function, wide: int) -> str:
+    """What a call of a neighbourhood sends, for `messages_of`."""
+    given = {
+        "out-each": ".count = count, .type = type",
+        "out-counts": ".counts = counts, .type = type",
+        "out-types": ".counts = counts, .types = types",
+    }[one.count]
+    return f"(struct around){{.wide = {wide}, {given}}}"
+
+
+def one_sided(one: Function) -> tuple[str, str]:
+    """Bytes put and got; an operation that takes nothing of the caller's puts nothing, and its type is not looked at."""
+    message, result = "bytes_of(t, count, type)", "bytes_of(t, rcount, rtype)"
+    put, got = {
         "put": (message, "-1"),
         "get": ("-1", message),
         "both": (message, result),
         "element": ("size_of(t, type)", "size_of(t, type)"),
-    }[count]
+    }[one.count]
+    return f"gives(op) ? {put} : -1" if "op" in one.arguments else put, got
 
 
 def collective(one: Function, wide: int) -> str:
     """Bytes of a collective, with `c` its communicator."""
-    message = "product(count, size_of(t, type))"
+    message = "bytes_of(t, count, type)"
     in_place = "(word)buf == abi.in_place"
-    of_counts = f"product(sum_of(counts, {wide}, {{n}}), size_of(t, type))"
+    of_counts = f"bytes_of(t, sum_of(counts, {wide}, {{n}}), type)"
     of_types = f"sum_of_types(t, counts, types, {wide}, {{n}})"
-    placed = "product(rcount, size_of(t, rtype))"
+    placed = "bytes_of(t, rcount, rtype)"
     of_root = "at_root(c, root)"
     sends_to_root = "(!c->inter || root >= 0)"
     return {
@@ -251,13 +271,13 @@ def collective(one: Function, wide: int) -> str:
         "owns": f"{sends_to_root} ? {message} : 0",
         "each": f"c->peers * ({in_place} ? {placed} : {message})",
         "gathered": (
-            f"{in_place} ? product(element(rcounts, {wide}, c->me), size_of(t, rtype)) : {message}"
+            f"{in_place} ? bytes_of(t, element(rcounts, {wide}, c->me), rtype) : {message}"
         ),
         "root": f"{of_root} ? {message} : 0",
         "root-each": f"{of_root} ? c->peers * {message} : 0",
         "root-counts": f"{of_root} ? {of_counts.format(n='c->peers')} : 0",
         "counts": (
-            f"{in_place} ? product(sum_of(rcounts, {wide}, c->peers), size_of(t, rtype))"
+            f"{in_place} ? bytes_of(t, sum_of(rcounts, {wide}, c->peers), rtype)"
             f" : {of_counts.format(n='c->peers')}"
         ),
         "blocks": of_counts.format(n="c->local"),
@@ -266,9 +286,6 @@ def collective(one: Function, wide: int) -> str:
             f"{in_place} ? sum_of_types(t, rcounts, rtypes, {wide}, c->peers)"
             f" : {of_types.format(n='c->peers')}"
         ),
-        "out-each": f"out_degree(t, c) * {message}",
-        "out-counts": of_counts.format(n="out_degree(t, c)"),
-        "out-types": of_types.format(n="out_degree(t, c)"),
     }[one.count]
 
 
@@ -297,14 +314,14 @@ def twin(one: Function, events: bool) -> str:
     types, given = declared(one, True)
     old_types, _ = declared(one, False)
     arrays = [word for word in one.arguments if word in ARRAYS]
-    lasts = int(one.kind in ("istarted-collective", "persistent-collective"))
+    lasts = int(one.kind.startswith(("istarted", "persistent-")))
     fits = " && ".join(f"fits_int({word})" for word in one.arguments if word in COUNTS) or "1"
     passed = [f"(int){g}" if w in COUNTS else g for w, g in zip(one.arguments, given, strict=True)]
     lines = [f"    if (!call && real_function(F_{one.name})) {{"]
     old = f"((int (*)({', '.join(old_types)}))real_function(F_{one.name}))"
     lines += [f"        int fits = {fits};"]
     if arrays:
-        lines += ["        const struct comm *c = members(t, comm);", "        fits = fits && c;"]
+        lines += ["        struct comm *c = members(t, comm);", "        fits = fits && c;"]
         n = lengths(one)
         for word in arrays:
             lines += [f"        int *old_{word} = fits ? narrow({word}, {n[word]}, {lasts}, &fits) : NULL;"]
@@ -337,6 +354,20 @@ def body(
     )
 
 
+def hidden(name: str) -> str:
+    """A wrapper that only hides what MPI sends within the call; its arguments are words, whatever they mean."""
+    given = "abcdef"
+    words = ", ".join(f"word {one}" for one in given)
+    types = ", ".join(["word"] * len(given))
+    return (
+        f"EXPORT int PMPI_{name}({words})\n{{\n"
+        f"    int (*call)({types}) = (int (*)({types}))real_function(F_{name});\n"
+        f"    if (!call)\n        return absent(F_{name});\n"
+        f"    here.depth++;\n    int failed = call({', '.join(given)});\n    here.depth--;\n    return failed;\n}}\n"
+        f'EXPORT int MPI_{name}({types}) __attribute__((alias("PMPI_{name}")));\n'
+    )
+
+
 def main() -> None:
     """Writes both files into the folder that is named."""
     folder = Path(sys.argv[1])
@@ -359,6 +390,7 @@ def main() -> None:
         parts.append(wrapper(one, events))
         if one.twin:
             parts.append(twin(one, events))
+    parts += [hidden(name) for name in others["hidden"]]
     (folder / "wrappers.inc").write_text("\n".join(parts))
 
 

@@ -94,6 +94,9 @@ KINDS: dict[str, tuple[Severity, Class]] = {
     "other-world": ("note", "input"),
     "collectives-as-asked": ("note", "input"),
     "one-host": ("note", "input"),
+    "oversubscribed": ("note", "input"),
+    "output-taken": ("warning", "input"),
+    "threads-as-ranks": ("note", "input"),
     # Of traffic of any kind (crates/python/src/traffic.rs).
     "no-traffic": ("warning", "input"),
     # Of files of routes (crates/formats/src/lft/read.rs).

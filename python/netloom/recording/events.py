@@ -18,6 +18,7 @@ from netloom.files import Folder
 from netloom.recording.records import Record
 
 CLOCK, TIME, SPENT, WIDE, REQUEST, COMPLETES, MATCHED, COUNT, COMMUNICATOR, MEMBER = range(1, 11)
+CANCELLED, CANCEL = 11, 12
 FIRST_FUNCTION = 16
 PEER_NONE, PEER_ANY = 0xFFFFFF, 0xFFFFFE
 NO_TAG, WIDE_COMMUNICATOR = 0xFFFF, 0xFF
@@ -61,6 +62,8 @@ class Rank:
         Whether a request began, which is then named by the event's index.
     completes : tuple of arrays
         Indices of events that complete requests, and of the events that began these.
+    cancelled : array of bool
+        Whether the request that began was cancelled: it sends or receives nothing.
     counts : tuple of arrays
         Indices of events, which member of the communicator, bytes to it; members without are 0.
     communicators : dict
@@ -81,6 +84,7 @@ class Rank:
     bytes: Ints
     request: npt.NDArray[np.bool_]
     completes: tuple[Ints, Ints]
+    cancelled: npt.NDArray[np.bool_]
     counts: tuple[Ints, Ints, Ints]
     communicators: dict[int, tuple[Ints, bool]] = field(default_factory=dict)
     dropped: int = 0
@@ -149,7 +153,7 @@ def _of_thread(raw: npt.NDArray[np.uint64], thread: int, record: Record) -> dict
         "communicator": (second[main] >> 24) & 0xFF,
         "bytes": (second[main] >> 32) & 0xFFFFFFFF,
         "valid": clocked,
-        "unread": int(np.count_nonzero((code > MEMBER) & ~is_main)),
+        "unread": int(np.count_nonzero((code > CANCEL) & ~is_main)),
     }
     for kind in (SPENT, WIDE):
         at = np.flatnonzero(code == kind)
@@ -163,7 +167,8 @@ def _of_thread(raw: npt.NDArray[np.uint64], thread: int, record: Record) -> dict
             found["communicator"][of] = second[at] & 0xFFFFFFFF
             found["bytes"][of] += ((second[at] >> 32) & 0xFFFFFF) << 32
     after = {
-        kind: np.flatnonzero((code == kind) & (number >= 0)) for kind in (REQUEST, COMPLETES, MATCHED, COUNT)
+        kind: np.flatnonzero((code == kind) & (number >= 0))
+        for kind in (REQUEST, COMPLETES, MATCHED, COUNT, CANCELLED, CANCEL)
     }
     found["requests"] = number[after[REQUEST]], second[after[REQUEST]]
     done = after[COMPLETES]
@@ -173,7 +178,12 @@ def _of_thread(raw: npt.NDArray[np.uint64], thread: int, record: Record) -> dict
     right = which >= 0
     matched[which[right]] = second[after[MATCHED][right]] & 0xFFFFFFFF
     told[which[right]] = low[after[MATCHED][right]]
-    found["completions"] = number[done], second[done], matched, told
+    cancelled = np.zeros(len(done), np.int64)
+    which = np.searchsorted(done, after[CANCELLED]) - 1
+    cancelled[which[which >= 0]] = 1
+    found["completions"] = number[done], second[done], matched, told, cancelled
+    # A cancel lies behind the event before it: it is of the last request with its handle.
+    found["cancels"] = number[after[CANCEL]], second[after[CANCEL]]
     counts = after[COUNT]
     found["counts"] = number[counts], low[counts], np.clip(second[counts], 0, 1 << 50)
     found["communicators"] = _communicators(code, low, second, record.ranks)
@@ -224,22 +234,26 @@ def _together(record: Record, parts: list[dict[str, Any]]) -> Rank:
     valid &= whole("bytes") <= _MOST_BYTES
     end, spent = whole("end"), whole("spent")
     began = np.where(spent >= 0, end - spent, -1)
-    # A send lies where it began: its receiver may have answered before it was over.
+    # Sends and receives lie where they began: the other side may have answered before they were over.
     letters = np.array([name[:1] for name in record.names])
-    sends = np.isin(letters[function], ["B", "S"]) if len(function) else np.empty(0, bool)
-    key = np.where(sends & (spent >= 0), began, end) if len(parts) > 1 else np.arange(len(end))
+    stems = np.array([base_name(name[1:]) for name in record.names])
+    points = np.isin(letters, ["B", "N", "P", "S"]) | np.isin(stems, ["Recv", "Mrecv"])
+    begins = points[function] if len(function) else np.empty(0, bool)
+    key = np.where(begins & (spent >= 0), began, end) if len(parts) > 1 else np.arange(len(end))
     order = np.argsort(key, kind="stable")
     order = order[valid[order]]
     place = np.full(len(function), -1, np.int64)
     place[order] = np.arange(len(order))
     starts, handles = place[joined("requests", 0)], joined("requests", 1)
     ends, done = place[joined("completions", 0)], joined("completions", 1)
+    threads = np.concatenate([np.empty(0, np.int64), *(part["thread"] for part in parts)])
     counted, member, size = place[joined("counts", 0)], joined("counts", 1), joined("counts", 2)
     sizes = np.zeros(int(known.max()) + 1, np.int64)
     sizes[known] = [len(communicators[number][0]) for number in known.tolist()]
     kept = (counted >= 0) & (size <= _MOST_BYTES)
     kept[kept] = member[kept] < sizes[communicator[order][counted[kept]]]
-    pairs = _matched(starts, handles, ends, done)
+    began_by, ended_by = threads[joined("requests", 0)], threads[joined("completions", 0)]
+    pairs = _requests(starts, handles, began_by, ends, done, ended_by)
     rank = Rank(
         rank=record.rank,
         names=record.names,
@@ -253,6 +267,7 @@ def _together(record: Record, parts: list[dict[str, Any]]) -> Rank:
         bytes=whole("bytes")[order],
         request=np.zeros(len(order), bool),
         completes=(ends[pairs[1]], pairs[0]),
+        cancelled=np.zeros(len(order), bool),
         counts=(counted[kept], member[kept], size[kept]),
         communicators=communicators,
         dropped=record.dropped,
@@ -260,7 +275,61 @@ def _together(record: Record, parts: list[dict[str, Any]]) -> Rank:
     )
     rank.request[starts[starts >= 0]] = True
     _resolve(rank, pairs, joined("completions", 2), joined("completions", 3))
+    rank.cancelled[pairs[0][joined("completions", 4)[pairs[1]] > 0]] = True
+    _cancel(rank, (starts, handles), (place[joined("cancels", 0)], joined("cancels", 1)))
     return rank
+
+
+def _cancel(rank: Rank, requests: tuple[Ints, Ints], cancels: tuple[Ints, Ints]) -> None:
+    """Receives that were to be cancelled and were freed before they were complete get nothing."""
+    if not len(cancels[0]):
+        return
+    by_handle: dict[int, list[int]] = {}
+    for start, handle in sorted(zip(*(one.tolist() for one in requests), strict=True)):
+        by_handle.setdefault(handle, []).append(start)
+    complete = set(rank.completes[1].tolist())
+    for at, handle in zip(*(one.tolist() for one in cancels), strict=True):
+        before = [start for start in by_handle.get(handle, ()) if 0 <= start <= at]
+        if before and before[-1] not in complete and rank.bytes[before[-1]] == 0:
+            name = base_name(rank.names[int(rank.function[before[-1]])][1:])
+            rank.cancelled[before[-1]] |= name in ("Recv", "Mrecv")
+
+
+def _requests(
+    starts: Ints, handles: Ints, began_by: Ints, ends: Ints, done: Ints, ended_by: Ints
+) -> tuple[Ints, Ints]:
+    """As `_matched`, of all threads: a thread completes its own request with that handle, if it has one.
+
+    A handle that one thread has given back may be another's before the first has said so: by the clock alone,
+    the second would be complete.
+    """
+    number_of = np.unique(np.concatenate([began_by, ended_by]), return_inverse=True)[1].reshape(-1)
+    if not len(number_of) or not number_of.any():
+        return _matched(starts, handles, ends, done)
+    begun, by = [], []
+    for thread in np.unique(number_of).tolist():
+        own_starts = np.flatnonzero(number_of[: len(starts)] == thread)
+        own_ends = np.flatnonzero(number_of[len(starts) :] == thread)
+        pairs = _matched(starts[own_starts], handles[own_starts], ends[own_ends], done[own_ends])
+        begun.append(pairs[0])
+        by.append(own_ends[pairs[1]])
+    # What is left began in one thread and was complete in another: the first that waits, in order.
+    left: dict[int, list[int]] = {}
+    taken = np.isin(starts, np.concatenate(begun))
+    for start, handle in sorted(zip(starts[~taken].tolist(), handles[~taken].tolist(), strict=True)):
+        if start >= 0:
+            left.setdefault(handle, []).append(start)
+    free = np.ones(len(ends), bool)
+    free[np.concatenate(by)] = False
+    more = []
+    for index in np.flatnonzero(free)[np.argsort(ends[free], kind="stable")].tolist():
+        waiting = left.get(int(done[index]))
+        if waiting and ends[index] > waiting[0]:
+            more.append((waiting.pop(0), index))
+    whole = np.array(more, np.int64).reshape(-1, 2)
+    all_begun, all_by = np.concatenate([*begun, whole[:, 0]]), np.concatenate([*by, whole[:, 1]])
+    kept = np.argsort(all_by, kind="stable")
+    return all_begun[kept], all_by[kept]
 
 
 def _matched(starts: Ints, handles: Ints, ends: Ints, done: Ints) -> tuple[Ints, Ints]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 
-from netloom.recording import ti
+from netloom.recording import threads, ti
 from netloom.recording.matching import Matching
 from netloom.recording.ti import Written
 from netloom.recording.trace import Trace
@@ -36,7 +36,7 @@ def write(trace: Trace, put: Callable[[str], object], matching: Matching | None 
     -------
     Written
     """
-    put(f"num_ranks {trace.ranks}\n")
+    put(f"num_ranks {trace.ranks * threads.count(trace)}\n")
     written = Written()
     for rank, lines in ti.by_rank(trace, written, matching, all_messages=True):
         put("\n".join([f"rank {rank} {{", *_tasks(rank, lines), "}"]) + "\n")

@@ -53,22 +53,26 @@ def short_names(hosts: Sequence[str | None]) -> list[str | None]:
     return [cut[host] if host else None for host in hosts]
 
 
-def place(hosts: Sequence[str | None]) -> Placement:
+def place(hosts: Sequence[str | None], threads: int = 1) -> Placement:
     """Where ranks were, in the keys of a jobs file.
 
     Parameters
     ----------
     hosts : sequence of str or None
         By rank.
+    threads : int
+        Processes that each rank is in the trace, one a thread. [default: 1]
 
     Returns
     -------
     Placement
     """
+    hosts = [host for host in hosts for _ in range(threads)]
     named = [host for host in short_names(hosts) if host and _PLAIN.fullmatch(host)]
     order = list(dict.fromkeys(named))
     if len(named) < len(hosts) or len(order) < 2:
-        return Placement(('allocation = "contiguous:0"',))
+        shared = (f"ranks_per_host = {threads}",) if threads > 1 else ()
+        return Placement(('allocation = "contiguous:0"', *shared))
     most = max(Counter(named).values())
     listed = ", ".join(json.dumps(host) for host in order)
     lines = [f"hosts = [{listed}]", f"ranks_per_host = {most}"]

@@ -1,19 +1,20 @@
 """Which message each receive gets: sends and receives of a trace in pairs, as MPI orders them.
 
 Messages from one rank to another on one communicator with one tag are received in the order in which they
-were sent. What is left over is unmatched: a rank was lost, events were dropped, a receive was cancelled, or
-the program is wrong.
+were sent. What was cancelled is no message's. What is left over is unmatched: a rank was lost, events were
+dropped, or the program is wrong.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from netloom.recording.events import Ints
-from netloom.recording.trace import RECEIVES, SENDS, Trace
+from netloom.recording.trace import RECEIVES, SENDS, Events, Trace
 
 
 @dataclass
@@ -28,6 +29,8 @@ class Matching:
         By rank: one number for each communicator and tag, from 0; -1 of other events.
     received : list of arrays of int
         By rank: bytes of the message that a receive gets; 0 of other events.
+    partners : list of arrays of int
+        By rank: the thread of its rank that has the other half; 0 of other events.
     unmatched : list of tuple
         Source, destination, communicator, tag, messages sent and received, where these differ.
     untold : int
@@ -41,19 +44,22 @@ class Matching:
     kept: list[npt.NDArray[np.bool_]]
     tags: list[Ints]
     received: list[Ints]
+    partners: list[Ints]
     unmatched: list[tuple[int, int, int, int, int, int]]
     untold: int
     messages: int
     late: int
 
 
-def match(trace: Trace) -> Matching:
+def match(trace: Trace, of: Sequence[Events] | None = None) -> Matching:
     """Pairs the sends and receives of a trace.
 
     Parameters
     ----------
     trace : Trace
         Of all ranks.
+    of : sequence of Events, optional
+        By rank, instead of the trace's.
 
     Returns
     -------
@@ -61,15 +67,18 @@ def match(trace: Trace) -> Matching:
     """
     bases = np.array([*trace.bases(), ""])
     is_send, is_receive = np.isin(bases, SENDS), np.isin(bases, RECEIVES)
-    columns: list[list[Ints]] = [[] for _ in range(9)]
-    kept = [np.zeros(len(events), bool) for events in trace.events]
-    tags = [np.full(len(events), -1, np.int64) for events in trace.events]
+    columns: list[list[Ints]] = [[] for _ in range(10)]
+    of = trace.events if of is None else of
+    kept = [np.zeros(len(events), bool) for events in of]
+    tags = [np.full(len(events), -1, np.int64) for events in of]
     # Each side of an intercommunicator knows it by the other's members: all of them are one here.
     between = np.array([-1 if remote else number for number, (_, remote) in enumerate(trace.communicators)])
-    each = [np.zeros(len(events), np.int64) for events in trace.events]
+    each = [np.zeros(len(events), np.int64) for events in of]
+    partners = [np.zeros(len(events), np.int64) for events in of]
     untold = 0
-    for rank, events in enumerate(trace.events):
-        sends, receives = is_send[events.function], is_receive[events.function]
+    for rank, events in enumerate(of):
+        sends = is_send[events.function] & ~events.cancelled
+        receives = is_receive[events.function] & ~events.cancelled
         told = (events.peer >= 0) & (events.tag >= 0)
         untold += int(np.count_nonzero(receives & ~told))
         at = np.flatnonzero((sends | receives) & told)
@@ -87,10 +96,11 @@ def match(trace: Trace) -> Matching:
             at,
             np.where(sending, events.start_ns[at], over[at]),
             events.bytes[at],
+            events.thread[at],
         )
         for column, value in zip(columns, values, strict=True):
             column.append(value)
-    source, destination, communicator, tag, side, owner, place, when, size = (
+    source, destination, communicator, tag, side, owner, place, when, size, thread = (
         np.concatenate(column) if column else np.empty(0, np.int64) for column in columns
     )
     names = np.unique((communicator + 1) << 32 | tag, return_inverse=True)[1].reshape(-1)
@@ -112,12 +122,15 @@ def match(trace: Trace) -> Matching:
     sent, received = halves[side[halves] == 0], halves[side[halves] == 1]
     got = np.zeros(len(order), np.int64)
     got[received] = size[sent]
+    other = np.zeros(len(order), np.int64)
+    other[received], other[sent] = thread[sent], thread[received]
     bounds = np.searchsorted(owner, np.arange(trace.ranks + 1))
     for rank in range(trace.ranks):
         part = slice(int(bounds[rank]), int(bounds[rank + 1]))
         kept[rank][place[part]] = flags[part]
         tags[rank][place[part]] = names[part]
         each[rank][place[part]] = got[part]
+        partners[rank][place[part]] = other[part]
     wrong = np.flatnonzero(sends != receives)
     first = order[starts[wrong]] if groups else np.empty(0, np.int64)
     unmatched = list(
@@ -130,4 +143,4 @@ def match(trace: Trace) -> Matching:
     )
     known = (when[sent] >= 0) & (when[received] >= 0)
     late = int(np.count_nonzero(known & (when[received] < when[sent])))
-    return Matching(kept, tags, each, unmatched, untold, len(sent), late)
+    return Matching(kept, tags, each, partners, unmatched, untold, len(sent), late)

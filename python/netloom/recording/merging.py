@@ -84,6 +84,8 @@ class Merged:
         Messages to processes outside of MPI_COMM_WORLD, and their bytes.
     unknown : int
         Calls that could not be counted.
+    processors : dict
+        How many the ranks of a host could run on, by host; only where they said so.
     spawned : int
         Records of spawned processes, which are in no sum.
     """
@@ -104,6 +106,7 @@ class Merged:
     outside_bytes: int = 0
     unknown: int = 0
     spawned: int = 0
+    processors: dict[str, int] = field(default_factory=dict)
     no_space: bool = False
     """Whether events were dropped because the disk was full."""
     seconds: float = 0.0
@@ -191,6 +194,9 @@ def merge(found: Iterable[Record], bad: Iterable[Lost] = ()) -> Merged:
             for total in (functions.setdefault(name, Function(name, kind)), kinds[kind]):
                 total.calls += calls
                 total.bytes += size
+    masks: dict[str, int] = {}
+    for one in by_rank.values():
+        masks[one.host] = masks.get(one.host, 0) | one.processors
     first = by_rank[min(by_rank)]
     hosts = [by_rank[rank].host if rank in by_rank else None for rank in range(ranks)]
     for rank, one_lost in lost.items():
@@ -213,6 +219,7 @@ def merge(found: Iterable[Record], bad: Iterable[Lost] = ()) -> Merged:
         outside=sum(one.outside for one in by_rank.values()),
         outside_bytes=sum(one.outside_bytes for one in by_rank.values()),
         unknown=sum(one.unknown for one in by_rank.values()),
+        processors={host: mask.bit_count() for host, mask in masks.items() if mask},
         spawned=spawned,
         no_space=any(one.flags & records.EVENTS_NO_SPACE for one in by_rank.values()),
         seconds=max(0.0, (max(ends) - starts) / 1e9) if ends else 0.0,

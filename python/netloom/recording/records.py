@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import errno
 import struct
+import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -33,12 +34,14 @@ KINDS = {
     "P": "persistent",
     "S": "sendrecv",
     "C": "collective",
+    "H": "neighbourhood",
     "O": "one_sided",
 }
 """What a function is, by the first byte of its name in a file."""
 
 _HEAD = struct.Struct("=8sIIIIIIIIIIIiQQQQd256s1024s512s")
 _CLOCK = struct.Struct("=QQd")
+_PROCESSORS_AT, _PROCESSORS_BYTES = _HEAD.size + _CLOCK.size + 8, 128
 _HEAD_BYTES, _NAME_BYTES, _PAGE = 4096, 32, 4096
 _BLOCK = struct.Struct("=IIQQQQQQQ")
 _BLOCK_MAGIC = 0x4B4C424E
@@ -91,6 +94,8 @@ class Record:
         Of events: what it showed at `start_ns` and at `end_ns`, and nanoseconds a tick.
     dropped : int
         Events that found no place.
+    processors : int
+        Those that the rank could run on, a bit each; 0: not known.
     """
 
     rank: int
@@ -118,6 +123,7 @@ class Record:
     chunks: list[tuple[int, int, int]] = field(default_factory=list)
     clock: tuple[int, int, float] = (0, 0, 1.0)
     dropped: int = 0
+    processors: int = 0
 
     @property
     def has_events(self) -> bool:
@@ -226,6 +232,8 @@ def parse(data: bytes, label: str) -> Record:
         ns_per_call,
         exit_code,
     )
+    mask = data[_PROCESSORS_AT : _PROCESSORS_AT + _PROCESSORS_BYTES]
+    record.processors = int.from_bytes(mask, sys.byteorder)
     at = _HEAD_BYTES + -(-functions * _NAME_BYTES // _PAGE) * _PAGE
     if at > size:
         raise wrong("expected the names of functions, found the end: the record is cut short")

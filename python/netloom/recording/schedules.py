@@ -30,6 +30,11 @@ ALGORITHMS = {
 }
 """How each is done."""
 
+NEIGHBOURHOODS = tuple(
+    f"Neighbor_{name}" for name in ("allgather", "allgatherv", "alltoall", "alltoallv", "alltoallw")
+)
+"""Collectives whose callers state their messages: all go at once, one to each neighbour."""
+
 Step = tuple[int, int, int]
 """To whom (-1: nobody), bytes, from whom (-1: nobody): positions in the communicator. Both go on at once."""
 

@@ -4,8 +4,7 @@ The format has no communicators: collectives of all ranks stay what they are, th
 as their messages (schedules.py); a nonblocking collective stands where it is waited for. Computation is in
 nanoseconds: replayed with `flops_per_s = 1e9` it takes as long as it did. What has no other half (ranks that
 were lost, events that were dropped) is left out, so that what is written can be replayed; one-sided
-messages, collectives between two groups and of neighbourhoods are left out too. All of that is told
-(`Written`).
+messages and collectives between two groups are left out too. All of that is told (`Written`).
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from netloom.recording import schedules
+from netloom.recording import schedules, threads
 from netloom.recording.events import Ints
 from netloom.recording.matching import Matching, match
 from netloom.recording.trace import COMPLETES, RECEIVES, SENDS, Trace, one_sided
@@ -37,6 +36,10 @@ class Written:
     ----------
     messages, collectives : int
         Written: pairs of sends and receives, collectives of all ranks.
+    threads : int
+        Processes that each rank became, one a thread; 1 where no rank has several.
+    neighbourhoods : int
+        Collectives of neighbourhoods, written as the messages that they are.
     decomposed : dict
         Collectives of some ranks that became messages, by name.
     left_out : dict
@@ -45,6 +48,8 @@ class Written:
 
     messages: int = 0
     collectives: int = 0
+    threads: int = 1
+    neighbourhoods: int = 0
     decomposed: Counter[str] = field(default_factory=Counter)
     left_out: Counter[str] = field(default_factory=Counter)
 
@@ -92,12 +97,17 @@ def by_rank(
     tuple
         Rank, and its lines.
     """
-    matching = matching or match(trace)
+    if threads.count(trace) > 1:
+        written.threads = threads.count(trace)
+        trace, told = threads.apart(trace)
+        matching = match(trace)
+    else:
+        told = matching = matching or match(trace)
     written.messages = matching.messages
-    for _, _, _, _, sent, received in matching.unmatched:
+    for _, _, _, _, sent, received in told.unmatched:
         written.left_out["sends without a receive"] += max(0, sent - received)
         written.left_out["receives without a send"] += max(0, received - sent)
-    written.left_out["receives without a source"] += matching.untold
+    written.left_out["receives without a source"] += told.untold
     tag = max((int(one.max(initial=-1)) for one in matching.tags), default=-1) + 1
     collectives = _Collectives(trace, written, tag, all_messages)
     for rank in range(trace.ranks):
@@ -229,8 +239,8 @@ class _Collectives:
         for k in range(together):
             base = every[kinds[0][k]]
             at = [int(calls[k]) for calls in own]
-            if base not in schedules.ALGORITHMS:
-                written.left_out["collectives of neighbourhoods"] += 1
+            if base not in schedules.ALGORITHMS and base not in schedules.NEIGHBOURHOODS:
+                written.left_out["collectives of other kinds"] += 1
                 continue
             root = place.get(int(events[0].peer[at[0]]), 0)
             call = _Call(
@@ -243,7 +253,10 @@ class _Collectives:
             if call.lacks:
                 written.left_out["collectives whose counts are not known"] += 1
                 continue
-            if number == 0 and not self._all_messages:
+            if base in schedules.NEIGHBOURHOODS:
+                written.neighbourhoods += 1
+                texts = call.to_neighbours(members, tag)
+            elif number == 0 and not self._all_messages:
                 written.collectives += 1
                 texts = [[call.line(rank)] for rank in range(len(members))]
             else:
@@ -256,7 +269,9 @@ class _Collectives:
 def _rows(counts: tuple[Ints, Ints, Ints]) -> dict[int, dict[int, int]]:
     found: dict[int, dict[int, int]] = {}
     for event, member, size in zip(*(one.tolist() for one in counts), strict=True):
-        found.setdefault(event, {})[member] = size
+        row = found.setdefault(event, {})
+        # A grid of two ranks has one of them on both sides.
+        row[member] = row.get(member, 0) + size
     return found
 
 
@@ -265,11 +280,15 @@ class _Call:
 
     def __init__(self, base: str, n: int, root: int, sizes: list[int], counts: list[dict[int, int]]) -> None:
         self.base, self.n, self.root = base, n, root
+        self.counts: list[dict[int, int]] = []
         self.lacks = False
         rows: list[list[int]] = []
         if base in ("Alltoallv", "Alltoallw"):
             rows = [[one.get(peer, 0) for peer in range(n)] for one in counts]
             self.lacks = any(sum(row) != size for row, size in zip(rows, sizes, strict=True))
+        elif base in schedules.NEIGHBOURHOODS:
+            self.counts = counts
+            self.lacks = any(sum(one.values()) != size for one, size in zip(counts, sizes, strict=True))
         elif base == "Alltoall":
             rows = [[size // n] * n for size in sizes]
         elif base in ("Scatter", "Scatterv"):
@@ -322,6 +341,22 @@ class _Call:
             listed = f"{sum(out)} {' '.join(map(str, out))} {sum(into)} {' '.join(map(str, into))}"
             return f"{rank} alltoallv {listed} {types}"
         return f"{rank} reducescatter {' '.join(map(str, self.rows[rank]))} 0 {BYTE}"
+
+    def to_neighbours(self, members: Ints, tag: int) -> list[list[str]]:
+        """As the messages that the members state, all of a call at once."""
+        received: list[list[str]] = [[] for _ in range(self.n)]
+        sent: list[list[str]] = [[] for _ in range(self.n)]
+        waits: list[list[str]] = [[] for _ in range(self.n)]
+        world = members.tolist()
+        for me, row in enumerate(self.counts):
+            source = world[me]
+            for member, size in row.items():
+                to = world[member]
+                sent[me].append(f"{source} isend {to} {tag} {size} {BYTE}")
+                received[member].append(f"{to} irecv {source} {tag} {size} {BYTE}")
+                waits[me].append(f"{source} wait {source} {to} {tag}")
+                waits[member].append(f"{to} wait {source} {to} {tag}")
+        return [a + b + c for a, b, c in zip(received, sent, waits, strict=True)]
 
     def messages(self, members: Ints, tag: int) -> list[list[str]]:
         """As the messages of each member."""

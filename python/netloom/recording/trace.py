@@ -53,6 +53,8 @@ class Events:
         Whether a request began.
     completes : tuple of arrays
         Indices of events that complete requests, and of the events that began these.
+    cancelled : array of bool
+        Whether that request was cancelled: nothing was sent or received.
     counts : tuple of arrays
         Indices of events, which member, bytes.
     """
@@ -67,6 +69,7 @@ class Events:
     bytes: Ints
     request: npt.NDArray[np.bool_]
     completes: tuple[Ints, Ints]
+    cancelled: npt.NDArray[np.bool_]
     counts: tuple[Ints, Ints, Ints]
 
     def __len__(self) -> int:
@@ -153,6 +156,7 @@ def of_records(found: Iterable[Record], lost: Sequence[Lost] = (), hosts: Sequen
             own.bytes,
             own.request,
             own.completes,
+            own.cancelled,
             own.counts,
         )
         if own.dropped:
@@ -190,7 +194,8 @@ def _roots(
 def _empty() -> Events:
     none = np.empty(0, np.int64)
     return Events(
-        none, none, none, none, none, none, none, none, np.empty(0, bool), (none, none), (none, none, none)
+        *(none, none, none, none, none, none, none, none, np.empty(0, bool), (none, none), np.empty(0, bool)),
+        (none, none, none),
     )
 
 
@@ -253,6 +258,7 @@ def _schema() -> Any:
             ("bytes", pa.int64()),
             ("request", pa.bool_()),
             ("completes", pa.list_(pa.int64())),
+            ("cancelled", pa.bool_()),
             ("counts", pa.map_(pa.int32(), pa.int64())),
         ]
     )
@@ -299,6 +305,7 @@ def _table(trace: Trace, rank: int, events: Events, schema: Any) -> Any:
             column(events.bytes, pa.int64(), ~completing & ~np.isin(bases, RECEIVES)),
             pa.array(events.request),
             completes,
+            pa.array(events.cancelled),
             counts,
         ],
         schema=schema,
@@ -395,7 +402,11 @@ def _read_events(data: bytes, ranks: int, communicators: int, label: str) -> tup
     import pyarrow as pa
 
     schema = _schema()
-    table = _columns(data, label, schema.names).select(schema.names)
+    # Traces of earlier versions do not say what was cancelled.
+    table = _columns(data, label, [name for name in schema.names if name != "cancelled"])
+    if "cancelled" not in table.column_names:
+        table = table.append_column("cancelled", pa.array(np.zeros(table.num_rows, bool)))
+    table = table.select(schema.names)
     try:
         table = table.cast(schema).combine_chunks()
     except (pa.ArrowException, ValueError):
@@ -429,6 +440,7 @@ def _read_events(data: bytes, ranks: int, communicators: int, label: str) -> tup
         raise FormatError(f"{label}: expected bytes, 0 or more, found another number", label)
     tag, thread = numbers("tag", -1), numbers("thread", 0)
     request = np.asarray(table["request"].fill_null(False).to_numpy(), bool)
+    cancelled = np.asarray(table["cancelled"].fill_null(False).to_numpy(), bool)
     completes, counts = table["completes"].chunk(0), table["counts"].chunk(0)
     found = []
     bounds = np.searchsorted(rank, np.arange(ranks + 1)).tolist()
@@ -453,6 +465,7 @@ def _read_events(data: bytes, ranks: int, communicators: int, label: str) -> tup
                 size[part],
                 request[part],
                 (which, done),
+                cancelled[part],
                 (of, member, sent),
             )
         )

@@ -114,6 +114,7 @@ OPTIONS: dict[str, tuple[str, str]] = {
     "--random-switches": ("int", "so many random switches"),
     "--ranges": ("int", "so many sums with what they carry at least and at most"),
     "--rate": ("float", "the share of packets that is sampled"),
+    "--recover": ("Path", "the folder that a killed recording left"),
     "--remember": ("Path", "a folder in which jobs are remembered"),
     "--repair": ("bool", "begin with routes that must be mended"),
     "--repeats": ("int", "how often it is done again"),

@@ -14,7 +14,7 @@ USAGE: dict[str, str] = {
     "traffic convert": "TRAFFIC [FABRIC] -o FILE [OPTIONS]",
     "counters poll": "[FABRIC] [OPTIONS]",
     "health": "FABRIC [COUNTERS [AFTER]] [OPTIONS]",
-    "record": "--matrix | --events [OPTIONS] -- COMMAND ...",
+    "record": "--matrix | --events | --recover DIR [OPTIONS] [-- COMMAND ...]",
     "trace convert": "TRACE -o FILE [OPTIONS]",
     "route": "ENGINE FABRIC [TRAFFIC] [OPTIONS]",
     "path": "FABRIC ROUTES FROM TO [OPTIONS]",

@@ -18,6 +18,7 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 from netloom import extras, files
+from netloom.cli.record import recover as recovery
 from netloom.cli.record import report
 from netloom.cli.shared import inputs, options, render
 from netloom.cli.shared.exits import STDIO, UsageError
@@ -25,7 +26,7 @@ from netloom.cli.shared.options import FolderPath, Options
 from netloom.cli.shared.run import Run
 from netloom.errors import NetloomError
 from netloom.files import Folder, Scratch
-from netloom.recording import jobs, launching, merging, ti, trace, unreported
+from netloom.recording import jobs, launching, merging, threads, ti, trace, unreported
 from netloom.recording.merging import Merged
 from netloom.recording.ti import Written
 from netloom.recording.trace import Trace
@@ -41,6 +42,7 @@ def record(
     matrix: bool = False,
     events: bool = False,
     events_limit: Annotated[float | None, options.within(0.1, 1e6)] = None,
+    recover: Path | None = None,
     options: Options | None = None,
 ) -> int:
     """Run an MPI program and tell what its ranks sent, at a few nanoseconds a call.
@@ -59,11 +61,18 @@ def record(
     events_limit
         Megabytes of events that a rank may write. Later events are in the sums only; the result says so.
         [default: 64]
+    recover
+        Instead of a command: the hidden folder that a recording left which was killed itself.
     options
         Common options; `-o` writes a new folder: matrices, a jobs file, a scenario, and with `--events` the
         trace.
     """
     options = options or Options()
+    if recover is not None:
+        recovery.check(command, matrix, events)
+        if options.output is not None:
+            _check_new(options.output)
+        return recovery.recover(recover, options, _write)
     if not command:
         raise UsageError("record needs a command after --: netloom record --matrix -- mpirun -n 4 ./program")
     if not (matrix or events):
@@ -101,6 +110,7 @@ def record(
             if options.output is not None:
                 with run.timed("write"):
                     result["files"], replay = _write(merged, traced, words, options.output)
+                    report.add_place(result, options.output)
                 if replay is not None:
                     report.add_replay(result, replay)
         except (NetloomError, OSError) as error:
@@ -149,7 +159,7 @@ def _write(
     """Writes the run's folder; returns paths by what they are, and what became of the trace."""
     from netloom import __version__, _core
 
-    placement = jobs.place(merged.hosts)
+    placement = jobs.place(merged.hosts, threads.count(traced) if traced is not None else 1)
     remark = f"netloom record {__version__}: {merged.ranks} ranks, {merged.mpi}\n" + render.printable(
         " ".join(words), lines=False
     )
@@ -176,7 +186,7 @@ def _write(
             with scratch.folder(_MADE, make=True) as made:
                 for file, data in contents.values():
                     made.write(file, data)
-            parent.take(scratch, _MADE, target.name)
+            target = target.with_name(recovery.settle(scratch, _MADE, parent, target.name))
     except OSError as error:
         raise OSError(error.errno, error.strerror, str(target)) from None
     return {what: str(target / file) for what, (file, _) in contents.items()}, replay

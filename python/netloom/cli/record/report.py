@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from netloom.cli.shared import render
@@ -48,6 +49,7 @@ def result(
         "point_to_point": sum(by_kind[kind]["bytes"] for kind in POINT_TO_POINT),
         "collective": by_kind["collective"]["bytes"],
         "one_sided": by_kind["one_sided"]["bytes"],
+        "neighbourhood": by_kind["neighbourhood"]["bytes"],
     }
     calls = sum(one["calls"] for one in by_kind.values())
     total = sum(bytes_.values())
@@ -114,12 +116,22 @@ def _findings(
         if trace is not None:
             text += " of the matrices; the trace has them"
         found.append(finding("collectives-as-asked", text))
+    if trace is not None and (shared := _shared(merged)) is not None:
+        found.append(shared)
     if len(hosts) == 1 and merged.ranks > 1:
         text = (
             f"all ranks ran on {hosts[0]}: the jobs file puts a rank on each host of a fabric, from the first"
         )
         found.append(finding("one-host", text))
     return found
+
+
+def add_place(result: dict[str, Any], output: Path) -> None:
+    """Where the run is, if another has taken its name meanwhile."""
+    place = Path(result["files"]["matrix"]).parent
+    if place != Path(str(output)):
+        text = f"{output} was made by another run meanwhile: this one is {place}"
+        result["findings"] = [*result["findings"], finding("output-taken", text)]
 
 
 def add_replay(result: dict[str, Any], written: Written) -> None:
@@ -144,6 +156,9 @@ def replayed(written: Written) -> dict[str, Any]:
 def replay_findings(written: Written) -> list[Finding]:
     """What a format without communicators, or without collectives, cannot say."""
     found, count = [], render.count
+    if written.threads > 1:
+        text = f"in the trace that is replayed each rank is {written.threads} processes, one a thread"
+        found.append(finding("threads-as-ranks", text))
     if written.decomposed:
         named = ", ".join(
             f"{count(calls)} {name.lower()} ({schedules.ALGORITHMS[name]})"
@@ -167,6 +182,22 @@ def _of_trace(merged: Merged, trace: Trace) -> list[Finding]:
     if trace.meta["unread"]:
         found.append(finding("unread-events", f"{count(trace.meta['unread'])} events make no sense"))
     return found
+
+
+def _shared(merged: Merged) -> Finding | None:
+    """Ranks that waited for a processor: what they waited is in the trace as if they had computed."""
+    most: tuple[int, int, str] | None = None
+    for host, ranks in Counter(host for host in merged.hosts if host).items():
+        there = merged.processors.get(host, 0)
+        if 0 < there < ranks and (most is None or ranks * most[1] > most[0] * there):
+            most = ranks, there, host
+    if most is None:
+        return None
+    text = (
+        f"{most[0]} ranks shared {most[1]} processor{'' if most[1] == 1 else 's'} of {most[2]}: times "
+        "between calls hold waits for a processor; without flops_per_s in scenario.toml a replay has none"
+    )
+    return finding("oversubscribed", text)
 
 
 def _ranks(lost: Sequence[Lost]) -> str:
@@ -200,6 +231,7 @@ def text(result: Mapping[str, Any]) -> str:
         ("messages", count(result["messages"])),
         ("point to point", size(bytes_["point_to_point"])),
         ("one-sided", size(bytes_["one_sided"])),
+        *([("neighbourhoods", size(around))] if (around := bytes_["neighbourhood"]) else []),
         (
             "collectives",
             f"{size(bytes_['collective'])} as asked ({result['collective_percent']:.1f} % of all)",

@@ -1,0 +1,150 @@
+"""A trace by thread: every thread of a rank as a process, for formats whose processes have one order each.
+
+Threads of a rank wait for different things at once: as one sequence, a wait of one would hold back what
+another sends, and the replay would wait for ever. Here each keeps its own order. Rank r's thread k is process
+r * threads + k; all ranks get as many. A receive belongs to the thread that completes it; which threads send
+and receive a message is known, for its halves are paired first. A collective is one of the threads that call
+it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+
+from netloom.recording.events import Ints
+from netloom.recording.matching import Matching, match
+from netloom.recording.trace import COMPLETES, RECEIVES, SENDS, Events, Trace, one_sided
+
+Bools = npt.NDArray[np.bool_]
+
+
+def count(trace: Trace) -> int:
+    """Threads that a rank has at most.
+
+    Parameters
+    ----------
+    trace : Trace
+        Of all ranks.
+
+    Returns
+    -------
+    int
+        1 or more.
+    """
+    return max((int(events.thread.max(initial=0)) + 1 for events in trace.events), default=1)
+
+
+def apart(trace: Trace) -> tuple[Trace, Matching]:
+    """A trace of processes that have one thread each.
+
+    Parameters
+    ----------
+    trace : Trace
+        Of ranks with any number of threads.
+
+    Returns
+    -------
+    Trace
+        Of `trace.ranks * count(trace)` ranks. What had no other half is marked as cancelled there.
+    Matching
+        Of the trace as it was given.
+    """
+    threads = count(trace)
+    bases = np.array([*trace.bases(), ""])
+    sends, receives = np.isin(bases, SENDS), np.isin(bases, RECEIVES)
+    completing, sided = np.isin(bases, COMPLETES), one_sided(bases)
+    owned = [_owned(events, sends) for events in trace.events]
+    pairs = match(trace, owned)
+    moved: list[Events] = []
+    for rank, events in enumerate(owned):
+        messages = (sends | receives)[events.function]
+        lone = messages & ~pairs.kept[rank]
+        other = np.where(messages & pairs.kept[rank], pairs.partners[rank], 0)
+        peer = np.where(events.peer >= 0, events.peer * threads + other, events.peer)
+        moved.append(replace(events, peer=peer, cancelled=events.cancelled | lone))
+    communicators = [(np.arange(trace.ranks * threads), False)] + [
+        (np.where(members >= 0, members * threads, members), remote)
+        for members, remote in trace.communicators[1:]
+    ]
+    collective = ~(sends | receives | completing | sided)
+    moved = _collectives(trace, moved, collective, threads, communicators)
+    parts = [_of_thread(one, thread) for one in moved for thread in range(threads)]
+    hosts = [host for host in trace.meta.get("hosts", []) for _ in range(threads)]
+    meta = {**trace.meta, "hosts": hosts}
+    return Trace(trace.ranks * threads, trace.functions, parts, communicators, meta), pairs
+
+
+def _owned(events: Events, sends: Bools) -> Events:
+    """Where another thread completes a request: receives and collectives become that one's.
+
+    Of sends the wait, which nothing follows from, is left out.
+    """
+    by, begun = events.completes
+    thread = events.thread.copy()
+    theirs = events.thread[by] != events.thread[begun]
+    sent = sends[events.function[begun]]
+    thread[begun[theirs & ~sent]] = events.thread[by[theirs & ~sent]]
+    kept = ~(theirs & sent)
+    return replace(events, thread=thread, completes=(by[kept], begun[kept]))
+
+
+def _collectives(
+    trace: Trace,
+    owned: list[Events],
+    collective: Bools,
+    threads: int,
+    communicators: list[tuple[Ints, bool]],
+) -> list[Events]:
+    """Gives collectives a communicator of the threads that call them; roots are processes then."""
+    numbers: dict[tuple[int, tuple[int, ...]], int] = {}
+    found = [replace(events, communicator=events.communicator.copy()) for events in owned]
+    for number, (members, remote) in enumerate(trace.communicators):
+        if remote or np.any(members < 0):
+            continue
+        calls = [
+            np.flatnonzero(collective[found[rank].function] & (owned[rank].communicator == number))
+            for rank in members.tolist()
+        ]
+        for k in range(max(map(len, calls), default=0)):
+            who = tuple(
+                int(found[rank].thread[own[k]]) if k < len(own) else 0
+                for rank, own in zip(members.tolist(), calls, strict=True)
+            )
+            if (number, who) not in numbers:
+                numbers[number, who] = len(communicators)
+                communicators.append((members * threads + np.array(who), False))
+            of_rank = dict(zip(members.tolist(), who, strict=True))
+            for rank, own in zip(members.tolist(), calls, strict=True):
+                if k < len(own):
+                    found[rank].communicator[own[k]] = numbers[number, who]
+                    root = int(found[rank].peer[own[k]])
+                    if root >= 0:
+                        found[rank].peer[own[k]] = root + of_rank.get(root // threads, 0)
+    return found
+
+
+def _of_thread(events: Events, thread: int) -> Events:
+    """What one thread did."""
+    mine = events.thread == thread
+    place = np.cumsum(mine) - 1
+    by, begun = events.completes
+    kept = mine[by] & mine[begun] if len(by) else np.empty(0, bool)
+    of, member, size = events.counts
+    counted = mine[of] if len(of) else np.empty(0, bool)
+    return Events(
+        events.function[mine],
+        np.zeros(int(mine.sum()), np.int64),
+        events.start_ns[mine],
+        events.end_ns[mine],
+        events.peer[mine],
+        events.tag[mine],
+        events.communicator[mine],
+        events.bytes[mine],
+        events.request[mine],
+        (place[by[kept]], place[begun[kept]]),
+        events.cancelled[mine],
+        (place[of[counted]], member[counted], size[counted]),
+    )
