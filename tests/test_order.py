@@ -143,6 +143,10 @@ def test_roots_that_are_no_switches_are_refused(netloom):
         ("0x99", "no switch is called"),
     ]:
         assert words in netloom.refused("route", "updn", spec, "--roots", roots, "-o", "r.lfts")
+    (netloom.folder / "empty").write_text("# nobody\n")
+    for nobody in (",", "empty"):
+        said = netloom.refused("route", "updn", spec, "--roots", nobody, "-o", "r.lfts", code=2)
+        assert "found none" in said
     said = netloom.refused("route", "minhop", spec, "--roots", "spine0", "-o", "r.lfts", code=2)
     assert "orders up*/down* ways" in said
 

@@ -313,3 +313,16 @@ def test_records_of_another_user_are_not_believed(tmp_path):
     found, bad = merging.read_folder(tmp_path)
     assert [record.rank for record in found] == [0]
     assert [lost.rank for lost in bad] == [1]
+
+
+def test_a_run_in_a_group_s_folder_belongs_to_the_group(netloom, paths):
+    group = os.getgid() if os.geteuid() else 12_345
+    team = netloom.folder / "team"
+    team.mkdir()
+    os.chown(team, -1, group)
+    team.chmod(0o2775)
+    scenario = paths.examples / "scenarios" / "shuffle.toml"
+    netloom.ok("simulate", scenario, "--routings", "ftree", "-o", "team/run")
+    for made in (team / "run", *(team / "run").iterdir()):
+        assert made.stat().st_gid == group
+    assert (team / "run").stat().st_mode & stat.S_ISGID

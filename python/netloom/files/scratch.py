@@ -72,7 +72,8 @@ class Scratch(Folder):
                 made = about.st_uid == os.geteuid() and about.st_mode & 0o1777 == _OURS
                 if not made or os.listdir(self.fd):
                     raise OSError(errno.EPERM, "was exchanged as soon as it was made: another user did it")
-                os.fchmod(self.fd, stat.S_IRWXU)
+                # In a group's folder what is made in it gets the group, as in the folder itself.
+                os.fchmod(self.fd, stat.S_IRWXU | (about.st_mode & stat.S_ISGID))
                 self._parent = os.dup(parent.fd)
             except BaseException:
                 os.close(self.fd)

@@ -68,6 +68,7 @@ def hose_result(
         "ar_bound_exact": None,
         "ar_bound_class": None,
         "ar_gap_percent": None,
+        "order": fabric.order,
         "lower_bound": bound,
         "lower_bound_gap_percent": gap,
         "bound_class": best.bound_class,

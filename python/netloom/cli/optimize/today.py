@@ -128,7 +128,7 @@ def read_today(run: Run, source: str, fabric: Fabric, *, repair: bool) -> Today:
         with run.timed("check"):
             least = _core.check(fabric, whole, threads=run.options.threads).unreachable_hosts
             # As they are if whole: beside entries of other ways for the switches they could make loops.
-            for tables in (given,) if missing.any() or left_out.any() else (routes, given):
+            for tables in (given,) if missing.any() else (routes, given):
                 report = _core.check(fabric, tables, threads=run.options.threads)
                 loops = report.credit_loops
                 safe = not loops and not report.invalid_entries and report.unreachable_hosts <= least

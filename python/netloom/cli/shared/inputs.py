@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from netloom import reading
 from netloom.cli.shared import render
-from netloom.cli.shared.exits import STDIO
+from netloom.cli.shared.exits import STDIO, UsageError
 from netloom.cli.shared.outputs import ending
 from netloom.findings import Finding, finding
 
@@ -77,7 +77,10 @@ def with_roots(run: Run, fabric: Fabric, stated: str | None) -> Fabric:
     if os.path.isfile(stated):
         lines = run.read("roots", stated).decode("utf-8", "replace").splitlines()
         names = [line.partition("#")[0] for line in lines]
-    return fabric.with_roots([name.strip() for name in names if name.strip()])
+    roots = [name.strip() for name in names if name.strip()]
+    if not roots:
+        raise UsageError(f"--roots {stated}: expected names or GUIDs of switches, found none")
+    return fabric.with_roots(roots)
 
 
 def note_jobs_file(run: Run, given: Scenario) -> None:
