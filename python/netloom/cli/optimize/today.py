@@ -117,11 +117,6 @@ def read_today(run: Run, source: str, fabric: Fabric, *, repair: bool) -> Today:
         run.findings += [finding("repaired", line) for line in lines]
     if missing.any():
         run.note(f"{name}: replaced what leads nowhere or is missing: {_number(int(missing.sum()))}")
-    empty = max(len(broken) - int(missing.sum()), 0) + int(left_out.sum())
-    if empty:
-        told = f"{name}: taken out what leads nowhere, where no up*/down* way leads: {_number(empty)}"
-        run.findings.append(finding("left-out", told))
-        run.note(told)
     given = whole.mixed(routes, list(range(fabric.hosts)))
     safe, loops = False, 0
     if detours[:, : fabric.hosts << routes.lmc].any():
@@ -135,6 +130,11 @@ def read_today(run: Run, source: str, fabric: Fabric, *, repair: bool) -> Today:
                 if safe:
                     given = tables
                     break
+    empty = max(len(broken) - int(missing.sum()), 0) + int(left_out.sum())
+    if empty and given is not routes:
+        told = f"{name}: taken out what leads nowhere, where no up*/down* way leads: {_number(empty)}"
+        run.findings.append(finding("left-out", told))
+        run.note(told)
     if detours.any():
         run.findings += [
             finding("not-shortest", text)
