@@ -20,7 +20,6 @@ use crate::graph::{FAR, Sets, SwitchGraph, some_names, some_switches};
 use crate::groups;
 use crate::levels;
 use crate::order;
-use crate::reach;
 use crate::recognise;
 use crate::shape::Shape;
 use crate::structure::{NO_GROUP, NO_LEVEL, NO_POD, NO_RANK, Structure};
@@ -32,7 +31,7 @@ pub fn detect(fabric: &Fabric) -> Structure {
     let mut level = vec![FAR; graph.len()];
     // Ranks, and what they were before ties were broken.
     let (mut rank, mut base) = (level.clone(), level.clone());
-    let mut orders = Orders::default();
+    let (mut lost_by_levels, mut pairs_without_route, mut levels_lose_pairs) = (0, 0, false);
     let mut guessed = false;
     let parts = graph.parts();
     for part in parts.iter().filter(|part| has_host(&graph, part)) {
@@ -40,7 +39,7 @@ pub fn detect(fabric: &Fabric) -> Structure {
         let roots: Vec<usize> =
             part.iter().copied().filter(|&s| fabric.roots().contains(&SwitchId::from_index(s))).collect();
         let (order, root) = match outcome.root {
-            None if roots.is_empty() => (order::of_tree(&graph, part, &level), None),
+            None if roots.is_empty() => (order::of_tree(&graph, part, &level, outcome.lost_pairs), None),
             None => (order::of_roots(&graph, part, &roots), None),
             Some(central) if roots.is_empty() => {
                 let (order, root) = order::of_graph(&graph, part, central);
@@ -54,14 +53,12 @@ pub fn detect(fabric: &Fabric) -> Structure {
                 level[s] = order.base[s];
             }
         }
-        if root.is_none() {
-            orders.without_cables_between_levels += outcome.lost_pairs;
-            orders.lost_by_levels += match roots.is_empty() && base_differs(part, &base, &level) {
-                true => outcome.lost_pairs,
-                false => 0,
-            };
+        pairs_without_route += order.lost_pairs;
+        // None where levels are a guess.
+        levels_lose_pairs |= outcome.lost_pairs > 0;
+        if roots.is_empty() && part.iter().any(|&s| base[s] != level[s]) {
+            lost_by_levels += outcome.lost_pairs;
         }
-        orders.lost += reach::pairs_without_route(&graph, part, &rank);
         if let Some(root) = root {
             guessed = true;
             let root = fabric.switch_name(SwitchId::from_index(root));
@@ -121,9 +118,9 @@ pub fn detect(fabric: &Fabric) -> Structure {
         irregular: None,
         parts: parts.iter().filter(|part| has_host(&graph, part)).count() as u32,
         order: None,
-        levels_lose_pairs: orders.without_cables_between_levels > 0,
+        levels_lose_pairs,
         peer_links,
-        pairs_without_route: orders.lost,
+        pairs_without_route,
         findings: Vec::new(),
         tree: None,
     };
@@ -136,7 +133,7 @@ pub fn detect(fabric: &Fabric) -> Structure {
         }
         Err(reason) => structure.irregular = Some(reason),
     }
-    found.about(fabric, &graph, &parts, &structure, orders.lost_by_levels, &moved);
+    found.about(fabric, &graph, &parts, &structure, lost_by_levels, &moved);
     structure.findings = found.0;
     structure
 }
@@ -152,21 +149,6 @@ fn order_in_words(fabric: &Fabric, structure: &Structure, guessed: bool, moved: 
     let top = structure.rank.iter().copied().filter(|&r| r != NO_RANK).max()?;
     let on_top: Vec<usize> = (0..structure.rank.len()).filter(|&s| structure.rank[s] == top).collect();
     Some(format!("with {} on top", some_switches(fabric, &on_top)))
-}
-
-/// What the orders of all parts join.
-#[derive(Default)]
-struct Orders {
-    /// Pairs that no way by levels joins, cables between equal levels unused,
-    without_cables_between_levels: u64,
-    /// those for which other ranks were taken,
-    lost_by_levels: u64,
-    /// and those that no way by the ranks joins.
-    lost: u64,
-}
-
-fn base_differs(part: &[usize], base: &[u32], level: &[u32]) -> bool {
-    part.iter().any(|&s| base[s] != level[s])
 }
 
 fn has_host(graph: &SwitchGraph, part: &[usize]) -> bool {

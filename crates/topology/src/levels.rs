@@ -12,7 +12,8 @@
 //!    hosts off.
 //!    (So cores above a single pod count as leaves without hosts: nothing tells the two apart.)
 //! 4. What leaves most pairs of host switches without an up*/down* route (a ring, two bare switches side by
-//!    side) is no tree: levels then count down from the most central switch, which joins everything.
+//!    side) is no tree: levels then count down from one switch, which joins everything: the most central one, or one
+//!    from which ways carry more (`order.rs`).
 
 use crate::graph::{FAR, Sets, SwitchGraph};
 use crate::reach::pairs_without_route;

@@ -39,6 +39,8 @@ pub(crate) struct Order {
     pub base: Vec<u32>,
     /// The same with ties broken: the two ends of a cable differ.
     pub rank: Vec<u32>,
+    /// Pairs of switches with hosts that no way by it joins.
+    pub lost_pairs: u64,
 }
 
 /// How another order than the first is made.
@@ -50,13 +52,21 @@ enum Other {
     From(usize),
 }
 
-/// The order by `base` in `part`: equal ranks that a cable joins are moved apart, the lower GUID up. In a part without
-/// such cables nothing moves.
-pub(crate) fn by_guid(graph: &SwitchGraph, part: &[usize], base: Vec<u32>) -> Order {
-    let mut rank = base.clone();
+impl Order {
+    fn new(graph: &SwitchGraph, part: &[usize], base: Vec<u32>) -> Self {
+        let rank = by_guid(graph, part, &base);
+        let lost_pairs = reach(graph, part, &rank).lost_pairs;
+        Self { base, rank, lost_pairs }
+    }
+}
+
+/// Ranks by `base` in `part`: equal ones that a cable joins are moved apart, the lower GUID up. In a part without such
+/// cables nothing moves.
+fn by_guid(graph: &SwitchGraph, part: &[usize], base: &[u32]) -> Vec<u32> {
+    let mut rank = base.to_vec();
     let peers = |s: usize| graph.neighbours(s).iter().map(|&t| t as usize).filter(move |&t| t != s);
     if !part.iter().any(|&s| peers(s).any(|t| base[t] == base[s])) {
-        return Order { base, rank };
+        return rank;
     }
     let key = |s: usize| (base[s], std::cmp::Reverse(graph.guids[s]), std::cmp::Reverse(s));
     let mut from_bottom = part.to_vec();
@@ -73,23 +83,27 @@ pub(crate) fn by_guid(graph: &SwitchGraph, part: &[usize], base: Vec<u32>) -> Or
         rank[s] = below.map(|t| rank[t] + 1).max().unwrap_or(base[s] + moved);
         beyond = beyond.max(rank[s] - base[s] - moved);
     }
-    Order { base, rank }
+    rank
 }
 
-/// The order of a tree: by `levels` if they join all pairs of the part, else the best that is found.
-pub(crate) fn of_tree(graph: &SwitchGraph, part: &[usize], levels: &[u32]) -> Order {
-    let plain = by_guid(graph, part, levels.to_vec());
-    let found = reach(graph, part, &plain.rank);
-    if found.lost_pairs == 0 {
-        return plain;
+/// The order of a tree: by `levels` if they join all pairs of the part, else the best that is found. `lost_pairs` are
+/// those that levels lose where cables between equal ones are not used.
+pub(crate) fn of_tree(graph: &SwitchGraph, part: &[usize], levels: &[u32], lost_pairs: u64) -> Order {
+    let mut rank = by_guid(graph, part, levels);
+    if lost_pairs == 0 {
+        // More cables take no way away.
+        return Order { base: levels.to_vec(), rank, lost_pairs };
     }
-    let mut mended = plain.rank;
-    ranks::mend(graph, part, &mut mended);
+    let found = reach(graph, part, &rank);
+    if found.lost_pairs == 0 {
+        return Order { base: levels.to_vec(), rank, lost_pairs: 0 };
+    }
+    ranks::mend(graph, part, &mut rank);
     let lost = |s: usize| graph.hosts[s] > 0 && u64::from(found.reached[s]) < found.hosted;
     let tops = tops(graph, part, levels, lost);
     let turned = tops.iter().map(|&top| Other::UpsideDown(top));
     let others: Vec<Other> = turned.chain(tops.iter().map(|&top| Other::From(top))).collect();
-    best(graph, part, levels, by_guid(graph, part, mended), &others).0
+    best(graph, part, levels, Order::new(graph, part, rank), &others).0
 }
 
 /// The order of what is no tree, by distance from one switch, and that switch; `first` is tried first.
@@ -103,7 +117,7 @@ pub(crate) fn of_graph(graph: &SwitchGraph, part: &[usize], first: usize) -> (Or
 
 /// The order by distance from the nearest of `roots`, the roots on top.
 pub(crate) fn of_roots(graph: &SwitchGraph, part: &[usize], roots: &[usize]) -> Order {
-    by_guid(graph, part, from_roots(graph, part, roots))
+    Order::new(graph, part, from_roots(graph, part, roots))
 }
 
 /// Of the first order and the others, the best, and which of the others it is.
@@ -117,7 +131,6 @@ fn best(
     let links = part.iter().map(|&s| graph.neighbours(s).len()).sum::<usize>().max(1);
     let others = &others[..others.len().min((STEPS / (2 * DESTINATIONS * links)).max(ORDERS))];
     let judge = Judge::new(graph, part, (STEPS / (2 * links * (others.len() + 1))).max(ORDERS));
-    let mut lost = reach(graph, part, &first.rank).lost_pairs;
     let mut spread = judge.spread(&first.rank);
     let (mut found, mut which) = (first, None);
     for (i, &other) in others.iter().enumerate() {
@@ -125,14 +138,13 @@ fn best(
             Other::UpsideDown(top) => upside_down(graph, part, levels, top),
             Other::From(top) => from_roots(graph, part, &[top]),
         };
-        let order = by_guid(graph, part, base);
-        let lost_now = reach(graph, part, &order.rank).lost_pairs;
-        if lost_now > lost {
+        let order = Order::new(graph, part, base);
+        if order.lost_pairs > found.lost_pairs {
             continue;
         }
         let now = judge.spread(&order.rank);
-        if lost_now < lost || better(now, spread) {
-            (lost, spread, found, which) = (lost_now, now, order, Some(i));
+        if order.lost_pairs < found.lost_pairs || better(now, spread) {
+            (spread, found, which) = (now, order, Some(i));
         }
     }
     (found, which)
@@ -158,13 +170,11 @@ fn tops(graph: &SwitchGraph, part: &[usize], levels: &[u32], lost: impl Fn(usize
     let (mut whole, mut near) = (spaced(&whole, TOPS / 2), spaced(&near, TOPS / 2));
     let mut tops = Vec::new();
     for _ in 0..TOPS / 2 {
-        tops.extend(
-            [whole.next(), near.next()]
-                .into_iter()
-                .flatten()
-                .filter(|s| !tops.contains(s))
-                .collect::<Vec<_>>(),
-        );
+        for s in [whole.next(), near.next()].into_iter().flatten() {
+            if !tops.contains(&s) {
+                tops.push(s);
+            }
+        }
     }
     tops
 }
@@ -216,17 +226,16 @@ mod tests {
         let graph = SwitchGraph::new(&fabric);
         let part = all(&graph);
         let level: Vec<u32> = vec![0, 0, 0, 1, 1];
-        let order = by_guid(&graph, &part, level.clone());
-        assert_eq!(order.rank, level);
+        assert_eq!(by_guid(&graph, &part, &level), level);
         // All of one rank: every cable leads up to the lower GUID, and the lowest one is on top of what it joins.
-        let flat = by_guid(&graph, &part, vec![0; 5]);
+        let flat = by_guid(&graph, &part, &[0; 5]);
         for s in 0..5 {
             for &t in graph.neighbours(s) {
                 let up = graph.guids[t as usize] < graph.guids[s];
-                assert_eq!(flat.rank[t as usize] > flat.rank[s], up, "{:?}", flat.rank);
+                assert_eq!(flat[t as usize] > flat[s], up, "{flat:?}");
             }
         }
-        assert_eq!(flat.rank.iter().max(), Some(&1));
+        assert_eq!(flat.iter().max(), Some(&1));
     }
 
     #[test]

@@ -9,9 +9,9 @@ use crate::groups::Groups;
 pub enum Shape {
     /// Levels: what joins two hosts goes up, then down. Perfect or not, whole or damaged.
     Tree,
-    /// Groups of switches, every two of them joined. Levels are a guess, counted from a central switch.
+    /// Groups of switches, every two of them joined. Levels are a guess, counted from one switch.
     Dragonfly(Groups),
-    /// Anything else. Levels are a guess, counted from a central switch.
+    /// Anything else. Levels are a guess, counted from one switch.
     Graph,
 }
 

@@ -90,7 +90,7 @@ impl Structure {
         self.rank.iter().filter(|&&r| r != NO_RANK).map(|&r| r + 1).max().unwrap_or(0)
     }
 
-    /// Whether levels are a guess: a part is no up*/down* tree, and its levels count down from a central switch.
+    /// Whether levels are a guess: a part is no up*/down* tree, and its levels count down from one switch.
     pub fn guessed(&self) -> bool {
         self.shape != Shape::Tree
     }
