@@ -543,8 +543,9 @@ class Routes:
         """CSV `source,destination,path` of the pairs that do not use the base address."""
     def write_paths(self, path: _Path) -> None: ...
     def to_bytes(self) -> bytes: ...
-    def write(self, path: _Path) -> None: ...
-    def check_file(self) -> None: ...
+    def write(self, path: _Path, *, allow_unreachable: bool = False) -> None: ...
+    def check_file(self, *, allow_unreachable: bool = False) -> None:
+        """Raises what `write` would: routes that can deadlock or lose pairs of hosts, or that no file holds."""
 
 @final
 class Certificate:
@@ -657,9 +658,18 @@ class Outcome:
     def changed_entries(self) -> int | None:
         """Entries that differ from the routes it began with."""
     @property
-    def changed_because(self) -> Literal["bound", "tail", "nothing"] | None:
+    def changed_because(self) -> Literal["bound", "tail", "nothing", "engine"] | None:
         """What was gained on those; None where the method does not say (AFAR, one colouring)."""
-    def write(self, path: _Path) -> None: ...
+    @property
+    def best_engine(self) -> tuple[str, float] | None:
+        """The best sound engine on this fabric, and what was minimised with its routes."""
+    @property
+    def searched(self) -> float | None:
+        """What was minimised with the search's own routes, before they were held against others."""
+    @property
+    def taken_from(self) -> str | None:
+        """Whose routes these are, where the search found none as good: `today`, or an engine."""
+    def write(self, path: _Path, *, allow_unreachable: bool = False) -> None: ...
 
 @final
 class Optimized(Outcome):
@@ -831,6 +841,9 @@ class CheckReport:
     @property
     def unreachable_hosts(self) -> int:
         """Those of two hosts."""
+    @property
+    def holes(self) -> int:
+        """Those of two hosts that working cables join."""
     @property
     def unreachable_management(self) -> int:
         """Those of a host and a switch's own LID."""
@@ -1212,6 +1225,7 @@ def optimize(
     penalty_per_change: float = 0.0,
     max_changes: int | None = None,
     frozen: Sequence[int] = (),
+    stays: Routes | None = None,
     depth: int | None = None,
     islands: int = 1,
     bounds: LinkLoads | None = None,
@@ -1276,6 +1290,7 @@ def optimize_layers(
     penalty_per_change: float = 0.0,
     max_changes: int | None = None,
     frozen: Sequence[int] = (),
+    stays: Routes | None = None,
     depth: int | None = None,
     seed: int = 0,
     threads: int = 0,
@@ -1292,6 +1307,7 @@ def optimize_hose(
     penalty_per_change: float = 0.0,
     max_changes: int | None = None,
     frozen: Sequence[int] = (),
+    stays: Routes | None = None,
     depth: int | None = None,
     seed: int = 0,
     threads: int = 0,
@@ -1302,8 +1318,9 @@ def optimize_hose(
     """Routes whose worst load is least over all matrices within the sums."""
 
 def hose_loads(fabric: Fabric, routes: Routes | str, hose: Hose, *, threads: int = 0) -> HoseLoads: ...
-def repaired(fabric: Fabric, routes: Routes) -> Routes:
-    """What a search begins with: entries that are missing or on no shortest up*/down* way replaced."""
+def repaired(fabric: Fabric, routes: Routes, *, dead: bool = False) -> Routes:
+    """What a search begins with: entries that are missing or on no shortest up*/down* way replaced; with
+    `dead` only those from which packets to hosts do not arrive."""
 
 def allow_input(bytes: int) -> None:
     """Allows every input to hold so many bytes, unpacked too; 0: as usual (`netloom.reading.allow`)."""

@@ -132,6 +132,8 @@ KINDS: dict[str, tuple[Severity, Class]] = {
     "left-out": ("note", "management"),
     "not-shortest": ("note", "hosts"),
     "kept": ("note", "hosts"),
+    "today-is-better": ("warning", "hosts"),
+    "worse-than-today": ("warning", "hosts"),
     # Of counters (crates/counters/src/check.rs; "conflict", two ends of a link, is above).
     "balance": ("warning", "input"),
     "lanes": ("warning", "input"),

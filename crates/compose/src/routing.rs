@@ -6,7 +6,7 @@ use netloom_model::{Fabric, LaneMap, NO_PORT, Routes, SwitchId};
 use netloom_routing::{Engine, EngineOptions, PathSet, RoutingError, Steering, route};
 use netloom_sim::{PerPacket, Scheme, SteerOptions, Steered};
 use netloom_topology::{Shape, Structure};
-use netloom_verify::{CheckReport, FindingKind, check_on};
+use netloom_verify::{CheckReport, FindingKind, check, check_on};
 
 use crate::ComposeError;
 use crate::by_way::ByWay;
@@ -205,8 +205,7 @@ pub fn tables(
     }
 }
 
-/// What is run where nobody says more: dla on a dragonfly that it takes; ftree where the fabric is a tree on which it loses no
-/// pair, and updn elsewhere, whose tables never have a credit loop.
+/// What is run where nobody says more: [`suited`]'s tables.
 ///
 /// # Errors
 /// As the engines.
@@ -215,9 +214,26 @@ pub fn oblivious(
     structure: &Structure,
     options: &EngineOptions,
 ) -> Result<Routes, RoutingError> {
-    let made = |engine| route(engine, fabric, structure, options);
+    suited(fabric, structure, options).map(|(_, routes)| routes)
+}
+
+/// The engine that suits a fabric, and its tables: dla on a dragonfly on which it loses no pair; ftree where the fabric is a
+/// tree on which it loses none, and updn elsewhere, whose tables never have a credit loop.
+///
+/// # Errors
+/// As the engines.
+pub fn suited(
+    fabric: &Fabric,
+    structure: &Structure,
+    options: &EngineOptions,
+) -> Result<(Engine, Routes), RoutingError> {
+    let made = |engine| Ok((engine, route(engine, fabric, structure, options)?));
+    let whole = |routes: &Routes| check(fabric, structure, routes).holes() == 0;
     match structure.shape {
-        Shape::Dragonfly(_) => made(Engine::Dla).or_else(|_| made(Engine::Updn)),
+        Shape::Dragonfly(_) => match made(Engine::Dla) {
+            Ok(made) if whole(&made.1) => Ok(made),
+            _ => made(Engine::Updn),
+        },
         Shape::Tree if structure.levels_lose_pairs => made(Engine::Updn),
         Shape::Tree | Shape::Graph => made(Engine::Ftree).or_else(|_| made(Engine::Updn)),
     }

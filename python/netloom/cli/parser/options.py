@@ -15,6 +15,7 @@ OPTIONS: dict[str, tuple[str, str]] = {
         "a hindrance in spite of which a live fabric's routes are changed",
     ),
     "--allow-credit-loops": ("bool", "simulate routes with credit loops too"),
+    "--allow-unreachable": ("bool", "write routes that lose pairs of hosts which cables join"),
     "--alone": ("bool", "also simulate every job by itself"),
     "--also": ("str", "other traffic that may come"),
     "--also-counted": ("str", "counters of the same traffic under other routes: ROUTES,COUNTERS"),

@@ -449,10 +449,13 @@ class Run:
 
         return {"netloom": __version__, "inputs": self._inputs, "seed": self.options.seed}
 
-    def write(self, data: bytes | Routes, path: Path | None = None) -> str | None:
+    def write(
+        self, data: bytes | Routes, path: Path | None = None, *, allow_unreachable: bool = False
+    ) -> str | None:
         """Writes the product to `path` or where `-o` says: whole or not at all.
 
-        Routes are written switch by switch: their text can be larger than memory.
+        Routes are written switch by switch: their text can be larger than memory. Those that can deadlock, or
+        (unless allowed) lose pairs of hosts that cables join, are refused.
 
         Returns
         -------
@@ -466,6 +469,8 @@ class Run:
             return None
         self.finishing()
         with self.timed("write"):
+            if not isinstance(data, bytes):
+                data.check_file(allow_unreachable=allow_unreachable)
             if str(path) == STDIO:
                 sys.stdout.buffer.write(data if isinstance(data, bytes) else data.to_bytes())
                 sys.stdout.buffer.flush()
@@ -475,7 +480,7 @@ class Run:
                 return str(path)
             guard.writing = True
             try:
-                data.write(path)
+                data.write(path, allow_unreachable=allow_unreachable)
             finally:
                 guard.writing = False
         return str(path)
