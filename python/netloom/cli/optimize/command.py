@@ -2,31 +2,22 @@
 
 from __future__ import annotations
 
-import contextlib
 import time
-from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
-from netloom.cli.optimize import avoid as avoiding
 from netloom.cli.optimize import compare as table
-from netloom.cli.optimize import front as fronts
-from netloom.cli.optimize import hose, matrices, report, uncertain, unfit
+from netloom.cli.optimize import matrices, product, report, sums, uncertain, unfit
 from netloom.cli.optimize import today as in_force
 from netloom.cli.optimize.addresses import Addresses, write_paths
 from netloom.cli.optimize.exact_model import ExactModel
 from netloom.cli.optimize.goals import Goal, Little
 from netloom.cli.optimize.judge import Judge
+from netloom.cli.optimize.search import Search, auto_name
 from netloom.cli.shared import doubt, inputs, options, outputs
-from netloom.cli.shared.guard import TooLate
 from netloom.cli.shared.options import Options
 from netloom.cli.shared.run import Run
 from netloom.cli.shared.unfit import named, refuse
-from netloom.errors import NetloomError, RoutingError
-from netloom.findings import Finding, findings, without_entries
-
-if TYPE_CHECKING:
-    from netloom._core import Fabric, Hose, HoseLoads, LinkLoads, Optimized, OptimizedLayers, Routes, Traffic
 
 
 def optimize(
@@ -37,6 +28,8 @@ def optimize(
     background: str | None = None,
     avoid: tuple[str, ...] = (),
     roots: str | None = None,
+    allow_unreachable: bool = False,
+    write_sl2vl: Annotated[Path | None, options.OUTPUT_PATH] = None,
     write_certificate: Annotated[Path | None, options.OUTPUT_PATH] = None,
     compare: bool = False,
     goal: Goal | None = None,
@@ -67,6 +60,10 @@ def optimize(
     roots
         Switches on top of up*/down* ways: names or GUIDs, with commas, or OpenSM's `root_guid_file`. Below
         them the distance counts, then the GUID. [default: chosen by what the ways can carry]
+    allow_unreachable
+        Write routes that lose pairs of hosts which cables join, instead of refusing them.
+    write_sl2vl
+        Write the SL-to-VL tables here, where the routes need lanes (those of `dla`; also .gz).
     write_certificate
         Write the proof of the lower bound here (.json); of several matrices, one each.
     compare
@@ -108,14 +105,18 @@ def optimize(
     run = Run("optimize", options, searches=True)
     if goal.hose:
         net = inputs.with_roots(run, run.fabric(fabric, warn=True), roots)
-        return _of_sums(run, net, traffic, background, goal, little)
+        if write_sl2vl is not None:
+            run.also_writes(write_sl2vl, "--write-sl2vl")
+        return sums.of_sums(run, net, traffic, background, goal, little, allow_unreachable, write_sl2vl)
     if write_certificate is not None:
         run.also_writes(write_certificate, "--write-certificate")
+    if write_sl2vl is not None:
+        run.also_writes(write_sl2vl, "--write-sl2vl")
     for path, option in ((several.write_paths, "--write-paths"), (exact.write_model, "--write-model")):
         if path is not None:
             run.also_writes(path, option)
     net = inputs.with_roots(run, run.fabric(fabric, warn=True), roots)
-    search = _Search(run, net, traffic, background, goal, little, several.lmc, judge, avoid)
+    search = Search(run, net, traffic, background, goal, little, several.lmc, judge, avoid)
     if search.layers is not None:
         refuse(unfit.TABLE, given | {unfit.PHASES})
     search.sets_aside()
@@ -123,7 +124,7 @@ def optimize(
     run.keeps()
     with run.timed("optimize"):
         share = 0.5 if compare or little.front or exact.exact is not None else 1.0
-        best = search.run(little.max_changes, share=share)
+        best = search.run(search.most, share=share)
     seconds = time.perf_counter() - started
     interrupted = best.stopped == "interrupted"
     rows = points = None
@@ -136,7 +137,7 @@ def optimize(
         with run.timed("front"):
             points, interrupted = search.front(best)
     loads, routes, solved = search.loads(best), best.routes, None
-    today = kept = None
+    today, kept = None, best.taken_from == "today"
     known_badly = None if search.layers is not None or several.lmc else doubt.told(traffic)
     if known_badly is not None and not known_badly.is_sure and exact.exact is None:
         today = doubt.kept(run, search.fabric, search.traffic, known_badly, search.in_force, loads)
@@ -144,33 +145,44 @@ def optimize(
     if not interrupted:
         solved, routes, loads = exact.solved(run, search.fabric, search.traffic, routes, loads)
         interrupted = solved is not None and solved["status"] == "interrupted"
-    if today is None and (kept := search.kept(best, loads)) is not None:
-        routes, loads = kept
+    kept = kept and routes is best.routes
     fewest, known = None, True
-    if not interrupted and kept is None:
+    if not interrupted and not kept:
         fewest, known, interrupted = search.links_at_max(routes, loads)
     run.finishing()
     why = "nothing" if today or kept else search.because(best, routes)
-    changed = 0 if kept is not None else search.changed(best, routes)
+    changed = 0 if kept else search.changed(best, routes)
     if search.avoided is not None:
         routes = search.avoided.whole(routes)
         changed = search.avoided.changed(routes)
-    sound, before = _judged(run, search.whole, routes), search.before(best, loads)
+    product.judged(run, search.whole, routes)
+    before = search.before(best, loads)
+    minimised, named_before = matrices.result(best, loads, goal, before), search.named_before(best, before)
+    value = minimised["objective"]["value"]
+    if search.today is not None and kept:
+        assert best.searched is not None
+        in_force.tell_kept(run, search.today, value, best.searched)
+    elif search.today is not None and named_before is not None:
+        in_force.tell_worse(run, named_before, value, avoids=bool(avoid))
     result: dict[str, Any] = {
         **report.optimized_result(search.fabric, best, loads, search.traffic),
-        **matrices.result(best, loads, goal, before, kept=kept is not None),
+        **minimised,
+        **report.portfolio(best),
         "changed_entries": changed,
-        "repaired_entries": in_force.repaired(search.today, kept is not None),
+        "repaired_entries": in_force.repaired(search.today, kept),
         "avoided": None if search.avoided is None else search.avoided.result(),
-        "background": search.named_before(best, before),
+        "background": named_before,
         "compare": rows,
         "front": points,
         "exact": solved,
         "judge": search.judged,
         "changed_because": why,
         "links_at_max_bound": fewest,
-        "findings": _told(run, search.whole),
-        "output": _written(run, routes, search.whole, search.today) if sound else None,
+        "findings": product.told(run, search.whole),
+        "output": product.written(
+            run, routes, search.whole, search.today, allow_unreachable=allow_unreachable
+        ),
+        **product.lanes(run, routes, write_sl2vl),
         "certificate": None,
         **write_paths(run, routes, several),
     }
@@ -182,7 +194,7 @@ def optimize(
         run.note(f"{_TOO_SMALL[best.stopped]} for any improvement: these are the routes it began with")
     if write_certificate is not None:
         result["certificate"] = run.write(matrices.certificates(best), write_certificate)
-    began = search.named or _auto(search.fabric)
+    began = search.named or auto_name(search.fabric)
     return run.finish(
         result, lambda: report.text(result, began), rows=rows or points, interrupted=interrupted
     )

@@ -19,7 +19,7 @@ from netloom.shown import legend
 if TYPE_CHECKING:
     from netloom._core import Fabric, LinkLoads, Optimized, Routes, Traffic
 
-METHODS = ("afar", "coloured", "ftree", "d-mod-k", "s-mod-k", "minhop", "updn", "random")
+METHODS = ("afar", "coloured", "ftree", "dla", "d-mod-k", "s-mod-k", "minhop", "updn", "random")
 """What is compared with the optimiser, in the table's order."""
 _FEWER = "netloom-lmc-"
 

@@ -94,6 +94,7 @@ class Search:
             self._frozen = in_force.unchanged_hosts(old, self.traffic)
         self._total: LinkLoads | None = None
 
+    @property
     def most(self) -> int | None:
         """How many entries may change."""
         return 0 if self.today is not None and self.today.still else self._little.max_changes
