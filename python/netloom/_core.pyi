@@ -545,7 +545,7 @@ class Routes:
     def to_bytes(self) -> bytes: ...
     def write(self, path: _Path, *, allow_unreachable: bool = False) -> None: ...
     def check_file(self, *, allow_unreachable: bool = False) -> None:
-        """Raises what `write` would: routes that can deadlock or lose pairs of hosts, or that no file holds."""
+        """Raises what `write` would: routes that can deadlock, lose pairs of hosts, or fit no file."""
 
 @final
 class Certificate:

@@ -65,7 +65,8 @@ class Little:
     """With `--from`: how low the largest load gets with 0, 1, 2, 5, … changed entries."""
     repair: bool = False
     """With `--from`: replace entries from which packets do not arrive, instead of refusing them. Nothing else
-    changes, unless `--max-changes`, `--penalty-per-change`, `--keep-jobs`, `--front` or `--avoid` asks for more."""
+    changes, unless `--max-changes`, `--penalty-per-change`, `--keep-jobs`, `--front` or `--avoid` asks for
+    more."""
 
     @property
     def asks_for_more(self) -> bool:

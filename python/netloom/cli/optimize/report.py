@@ -86,7 +86,12 @@ def verdict(result: Mapping[str, Any], began: str) -> str:
                 told += f", {_change(end / start)} than {name}"
             else:
                 told += f" ({name} before)"
-    if before is not None and engine is not None and engine["value"] < start * (1 - _SAME) and loads:
+    if (
+        before is not None
+        and engine is not None
+        and loads
+        and engine["value"] < before["value"] * (1 - _SAME)
+    ):
         told += f"; best engine: {legend.name(engine['name'])}, {render.size(engine['value'])}"
     if goal["proven_optimal"]:
         return f"{told}: proven optimal among {results.words(goal['bound_class'])}"

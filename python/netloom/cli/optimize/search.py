@@ -27,7 +27,7 @@ def begin(
         return today.routes, little.from_, today
     if little.from_ is not None:
         today = in_force.read_today(
-            run, little.from_, fabric, repair=little.repair, more=not little.repair or little.asks_for_more
+            run, little.from_, fabric, repair=little.repair, asks_for_more=little.asks_for_more
         )
         return today.routes, little.from_, today
     if background in (None, "auto"):

@@ -94,7 +94,7 @@ def of_sums(
 def _before(
     run: Run, fabric: Fabric, begin: Routes | str, sums: Hose, today: in_force.Today | None
 ) -> dict[str, Any]:
-    """The keys of `background` but its name: worst loads of the routes that were named, as they were given."""
+    """The keys of `background` but its name: worst loads of the routes that were named, as given."""
     from netloom import _core
 
     threads = run.options.threads
@@ -106,7 +106,7 @@ def _before(
     try:
         worst = _core.hose_loads(fabric, today.read, sums, threads=threads).max
     except NetloomError:
-        # Which packets are lost depends on who sends to whom: there is nothing to measure but what was mended.
+        # Which packets are lost depends on who sends to whom: only what was mended can be measured.
         lost = _core.check(fabric, today.read, threads=threads).holes
         return {**keys, "max_load": mended, "value": mended, "lost_pairs": lost, "repaired_max_load": mended}
     return {**keys, "max_load": worst, "value": worst, "repaired_max_load": mended}

@@ -83,11 +83,12 @@ class Today:
         )
 
 
-def read_today(run: Run, source: str, fabric: Fabric, *, repair: bool, more: bool = True) -> Today:
+def read_today(run: Run, source: str, fabric: Fabric, *, repair: bool, asks_for_more: bool = True) -> Today:
     """Reads today's routes.
 
     Entries that lead nowhere, or are missing though there is a way, are refused; with `repair` they are
-    replaced and told, and unless `more` is asked for nothing else is. Entries on no shortest up*/down* way work today, but together with others they could
+    replaced and told, and unless somebody `asks_for_more` nothing else is.
+    Entries on no shortest up*/down* way work today, but together with others they could
     make loops: the search replaces them; what is given stays where it is safe and nothing better is found.
     Of switches' own LIDs only what is not sound is replaced, missing entries are added, and what no up*/down*
     way leads to may stay empty. Entries of LIDs that no port of the fabric has are kept, and told.
@@ -124,7 +125,7 @@ def read_today(run: Run, source: str, fabric: Fabric, *, repair: bool, more: boo
         run.findings += [finding("repaired", line) for line in lines]
     if missing.any():
         run.note(f"{name}: replaced what leads nowhere or is missing: {_number(int(missing.sum()))}")
-    if repair and not more:
+    if repair and not asks_for_more:
         return _revived(run, source, name, fabric, (routes, text), number)
     given = whole.mixed(routes, list(range(fabric.hosts)))
     safe, loops = False, 0
@@ -232,7 +233,8 @@ def tell_kept(run: Run, today: Today, given: float, found: float) -> None:
     why = (
         "better than all that the search may write"
         if better
-        else "they are safe, some of their ways are not up*/down*, and of those ways no better tables were found"
+        else "they are safe, some of their ways are not up*/down*, and of those ways no better tables "
+        "were found"
     )
     said = f"{name}: kept as they are ({render.size(given)}): {why} ({render.size(found)})"
     run.findings.append(finding("today-is-better" if better else "kept", said))
