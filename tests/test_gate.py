@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any
-
+import numpy as np
 import pytest
 
 import netloom as nl
@@ -12,69 +10,100 @@ from netloom.errors import RoutingError
 
 
 @pytest.fixture
-def cut(tmp_path: Path, netloom: Any) -> Path:
+def cut(netloom):
     """A dragonfly without one global cable: two groups are not joined."""
-    whole, damaged = tmp_path / "whole.txt", tmp_path / "cut.txt"
-    netloom("fabric", "new", "dragonfly:p=2,a=8,h=2", "-o", whole)
-    netloom("fabric", "damage", whole, "--link", "g00r0[10]", "-o", damaged, code=1)
-    return damaged
+    netloom.ok("fabric", "new", "dragonfly:p=2,a=8,h=2", "-o", "whole.txt")
+    netloom("fabric", "damage", "whole.txt", "--link", "g00r0[10]", "-o", "cut.txt")
+    return netloom.folder / "cut.txt"
 
 
-def test_routes_with_holes_are_not_written_unless_somebody_wants_them(
-    cut: Path, tmp_path: Path, netloom: Any
-) -> None:
-    tables = tmp_path / "dla.lfts"
-    refused = netloom("route", "dla", cut, "-o", tables, code=3)
-    assert "these routes lose 512 pairs of hosts that cables join" in refused.stderr
-    assert not tables.exists()
-    told = netloom("route", "dla", cut, "-o", tables, "--allow-unreachable", code=1)
-    assert "512 pairs of hosts have no way" in told.stderr
-    assert tables.exists()
-    checked = netloom("check", cut, tables, code=1)
-    assert "no way with at most one cable between groups leads to switch g00r0" in checked.stdout
+class TestHoles:
+    def test_routes_that_lose_pairs_are_not_written_unless_somebody_wants_them(self, netloom, cut):
+        tables = netloom.folder / "dla.lfts"
+        refused = netloom("route", "dla", cut, "-o", tables)
+        assert refused.code == 3
+        assert "these routes lose 512 pairs of hosts that cables join" in refused.err
+        assert "updn" in refused.err
+        assert not tables.exists()
+        told = netloom("route", "dla", cut, "-o", tables, "--allow-unreachable")
+        assert told.code == 1
+        assert "512 pairs of hosts have no way" in told.err
+        assert tables.exists()
+        # An up*/down* way does lead there: what does not is what the lanes allow.
+        checked = netloom("check", cut, tables)
+        assert "no way with at most one cable between groups leads to switch g00r0" in checked.out
+
+    def test_stated_roots_that_lose_pairs_are_refused_too(self, netloom):
+        netloom.ok("fabric", "new", "two-level:leaves=4,hosts=2,spines=2", "-o", "net.txt")
+        netloom("fabric", "damage", "net.txt", "--link", "leaf00[3]", "--link", "leaf01[4]", "-o", "cut.txt")
+        done = netloom("route", "updn", "cut.txt", "--roots", "spine00,spine01", "-o", "x.lfts")
+        fabric = nl.Fabric.read(netloom.folder / "cut.txt").with_roots(["spine00", "spine01"])
+        holes = nl.check(fabric, nl.route("updn", fabric)).holes
+        assert (done.code, (netloom.folder / "x.lfts").exists()) == ((3, False) if holes else (0, True))
+
+    def test_the_api_refuses_them_and_auto_takes_what_loses_none(self, netloom, cut):
+        fabric, file = nl.Fabric.read(cut), netloom.folder / "x.lfts"
+        routes = nl.route("dla", fabric)
+        with pytest.raises(RoutingError, match="lose 512 pairs of hosts"):
+            routes.write(file)
+        assert not file.exists()
+        routes.write(file, allow_unreachable=True)
+        best = nl.optimize_hose(fabric, nl.Hose.of(nl.Traffic.read("shift:16", fabric)), work=1000)
+        assert nl.check(fabric, best.routes).holes == 0
+
+    def test_routes_that_can_deadlock_are_not_written(self, netloom):
+        fabric = nl.Fabric.generate("dragonfly:p=2,a=4,h=2")
+        one_lane = nl.route("dla", fabric).with_lanes(None)
+        with pytest.raises(RoutingError, match="can deadlock"):
+            one_lane.write(netloom.folder / "x.lfts")
 
 
-def test_the_api_refuses_holes_and_auto_takes_what_has_none(cut: Path, tmp_path: Path) -> None:
-    fabric = nl.Fabric.read(cut)
-    routes = nl.route("dla", fabric)
-    with pytest.raises(RoutingError, match="lose 512 pairs of hosts"):
-        routes.write(tmp_path / "x.lfts")
-    assert not (tmp_path / "x.lfts").exists()
-    routes.write(tmp_path / "x.lfts", allow_unreachable=True)
-    assert nl.check(fabric, nl.route("auto", fabric)).holes == 0 if False else True
-    sums = nl.Hose.of(nl.Traffic.read("shift:16", fabric))
-    best = nl.optimize_hose(fabric, sums, work=1000)
-    assert nl.check(fabric, best.routes).holes == 0
+class TestPortfolio:
+    def test_the_result_is_at_most_the_best_engine_s_and_today_s(self):
+        fabric = nl.Fabric.generate("dragonfly:p=2,a=4,h=2")
+        traffic = nl.Traffic.read("all-to-all", fabric)
+        best = nl.optimize(fabric, traffic, work=1000)
+        assert (best.loads.max, best.taken_from, best.best_engine) == (71.0, "dla", ("dla", 71.0))
+        assert best.routes.lanes is not None
+        assert best.searched > 100
+        kept = nl.optimize(fabric, traffic, today="dla", work=1000)
+        assert (kept.loads.max, kept.taken_from, kept.changed_entries) == (71.0, "today", 0)
+
+    def test_the_report_names_the_best_engine_and_writes_its_lanes(self, netloom):
+        netloom.ok("fabric", "new", "dragonfly:p=2,a=4,h=2", "-o", "net.txt")
+        asked = ("optimize", "net.txt", "all-to-all", "--work", "1000", "-o", "best.lfts")
+        text = netloom.ok(*asked, "--write-sl2vl", "best.sl2vl")
+        assert text.splitlines()[0].split(None, 1)[1] == "71 B, as with dla"
+        checked = netloom("check", "net.txt", "best.lfts", "--sl2vl", "best.sl2vl")
+        assert "credit loops            0" in checked.out
+
+    def test_tables_that_are_better_than_the_search_may_write_stay_and_exit_1(self, netloom):
+        netloom.ok("fabric", "new", "dragonfly:p=2,a=4,h=2", "-o", "net.txt")
+        done = netloom("optimize", "net.txt", "all-to-all", "--from", "dla", "--work", "1000")
+        assert done.code == 1
+        assert "kept as they are (71 B): better than all that the search may write" in done.err
 
 
-def test_the_result_is_at_most_the_best_engine_s_and_today_s() -> None:
-    fabric = nl.Fabric.generate("dragonfly:p=2,a=4,h=2")
-    traffic = nl.Traffic.read("all-to-all", fabric)
-    best = nl.optimize(fabric, traffic, work=1000)
-    assert (best.loads.max, best.taken_from, best.best_engine) == (71.0, "dla", ("dla", 71.0))
-    assert best.routes.lanes is not None
-    assert best.searched is not None and best.searched > 100
-    kept = nl.optimize(fabric, traffic, today="dla", work=1000)
-    assert (kept.loads.max, kept.taken_from, kept.changed_entries) == (71.0, "today", 0)
+class TestBefore:
+    def test_a_drain_is_measured_by_what_stood(self, netloom, paths):
+        netloom.ok("route", "ftree", paths.ft2, "-o", "today.lfts")
+        asked = ("optimize", paths.ft2, "all-to-all", "--from", "today.lfts", "--avoid", "spine03")
+        done = netloom(*asked)
+        assert done.code == 1
+        assert "31 → 40 B, 29 % more than today.lfts" in done.out.splitlines()[0]
+        assert "led around  56 B" in done.out
 
-
-def test_a_drain_is_measured_by_what_stood(tmp_path: Path, netloom: Any) -> None:
-    # The tree of docs/maintenance.md.
-    net, today = tmp_path / "net.txt", tmp_path / "today.lfts"
-    netloom("fabric", "new", "two-level:leaves=8,hosts=4,spines=4", "-o", net)
-    netloom("route", "ftree", net, "-o", today)
-    before = netloom("loads", net, today, "all-to-all", "--format", "json").json["result"]["max_load"]
-    asked = ("optimize", net, "all-to-all", "--from", today, "--avoid", "spine03")
-    drained = netloom(*asked, "--format", "json", code=1)
-    found = drained.json["result"]
-    assert found["background"]["max_load"] == before
-    assert before < found["max_load"] <= found["background"]["led_around_max_load"]
-    assert "worse-than-today" in {one["kind"] for one in found["findings"]}
-    assert "% more" in netloom(*asked, code=1).stdout.splitlines()[0]
-
-
-def test_repair_replaces_what_is_dead_and_nothing_else(tmp_path: Path) -> None:
-    whole = nl.Fabric.generate("two-level:leaves=6,hosts=4,spines=4")
-    fabric, _ = whole.damage(links=[("leaf00", 5)])
-    old = nl.Routes.from_table(fabric, nl.route("ftree", whole).table()) if False else None
-    assert old is None
+    def test_repair_replaces_what_is_dead_and_nothing_else(self):
+        whole = nl.Fabric.generate("two-level:leaves=6,hosts=4,spines=4")
+        fabric, _ = whole.damage(random_links=1, seed=3)
+        old = nl.route("ftree", whole).table()
+        # What the fabric cannot hold any more is no entry.
+        links, alive = fabric.link_table(), np.zeros((fabric.switches, 65536), bool)
+        on = np.asarray(links["alive"]) & (links["source"] >= fabric.hosts)
+        alive[links["source"][on] - fabric.hosts, links["source_port"][on]] = True
+        alive[:, 0] = alive[:, 65535] = True
+        old[~np.take_along_axis(alive, old.astype(np.int64), axis=1)] = 65535
+        today = nl.Routes.from_table(fabric, old)
+        least, mended = nl.repaired(fabric, today, dead=True), nl.repaired(fabric, today)
+        assert nl.check(fabric, least).holes == 0
+        assert 0 < least.changed_entries(today) <= mended.changed_entries(today)

@@ -454,13 +454,8 @@ class Run:
     ) -> str | None:
         """Writes the product to `path` or where `-o` says: whole or not at all.
 
-        Routes are written switch by switch: their text can be larger than memory. Those that can deadlock, or
-        (unless allowed) lose pairs of hosts that cables join, are refused.
-
-        Returns
-        -------
-        str or None
-            The path, for the result; None if there is nowhere to write to, or it is standard output.
+        Routes, switch by switch (their text can be larger than memory), only if they cannot deadlock and (unless
+        allowed) lose no pairs of hosts. Returns the path; None without one, or for standard output.
         """
         from netloom import _core
 
