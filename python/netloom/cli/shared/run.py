@@ -454,8 +454,8 @@ class Run:
     ) -> str | None:
         """Writes the product to `path` or where `-o` says: whole or not at all.
 
-        Routes, switch by switch (their text can be larger than memory), only if they cannot deadlock and (unless
-        allowed) lose no pairs of hosts. Returns the path; None without one, or for standard output.
+        Routes, switch by switch (their text can be larger than memory), only if they cannot deadlock and
+        (unless allowed) lose no pairs of hosts. Returns the path; None without one, or for standard output.
         """
         from netloom import _core
 
