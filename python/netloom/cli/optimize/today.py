@@ -191,10 +191,10 @@ def arriving(fabric: Fabric, routes: Routes, traffic: Traffic) -> tuple[Traffic,
     leads = np.full((fabric.switches, int(table.max(initial=0)) + 1), end, np.int64)
     alive = np.asarray(links["alive"])
     out = alive & (links["source"] >= hosts) & (links["source_port"] < leads.shape[1])
-    leads[links["source"][out] - hosts, links["source_port"][out]] = links["destination"][out]
+    leads[links["source"][out] - hosts, links["source_port"][out]] = links["target"][out]
     leaf = np.full(hosts, end, np.int64)
     cabled = alive[:hosts]
-    leaf[cabled] = links["destination"][:hosts][cabled]
+    leaf[cabled] = links["target"][:hosts][cabled]
     source = np.repeat(np.arange(hosts), np.diff(traffic.indptr))
     to = np.asarray(traffic.indices, np.int64)
     at = leaf[source]
