@@ -19,7 +19,7 @@ from netloom.shown import legend
 if TYPE_CHECKING:
     from netloom._core import Fabric, LinkLoads, Optimized, Routes, Traffic
 
-METHODS = ("afar", "coloured", "ftree", "dla", "d-mod-k", "s-mod-k", "minhop", "updn", "random")
+METHODS = ("afar", "coloured", "ftree", "d-mod-k", "s-mod-k", "minhop", "updn", "random")
 """What is compared with the optimiser, in the table's order."""
 _FEWER = "netloom-lmc-"
 
@@ -51,7 +51,8 @@ def compare(
         Of the optimised routes. With fewer addresses a host the optimiser is asked once more.
     """
     rows = [_row("netloom", best, seconds)]
-    for name in (*(f"{_FEWER}{k}" for k in range(lmc)), *METHODS):
+    dragonfly = ("dla",) if fabric.shape["kind"] == "dragonfly" else ()
+    for name in (*(f"{_FEWER}{k}" for k in range(lmc)), *dragonfly, *METHODS):
         started = time.perf_counter()
         try:
             found, took, note = _loads(run, name, fabric, traffic, best, begin, started)
