@@ -67,7 +67,7 @@ def verdict(result: Mapping[str, Any], began: str) -> str:
     end = goal["value"]
     engine = result["best_engine"]
     start = before["value"] if before is not None else history[0]["max_load"] if history and loads else None
-    if before is None and engine is not None:
+    if before is None and engine is not None and loads:
         began, start = engine["name"], engine["value"]
     if not loads:
         sizes = [render.percent((value - 1) * 100) for value in (start, end) if value is not None]
