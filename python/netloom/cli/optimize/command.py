@@ -190,7 +190,12 @@ def optimize(
         result["reproducible"] = False
     if little.max_changes == 0:
         run.note("nothing may change (--max-changes 0): these are today's routes")
-    elif best.stopped in _TOO_SMALL and len(result["history"]) <= 1 and not best.proven_optimal:
+    elif (
+        best.taken_from is None
+        and best.stopped in _TOO_SMALL
+        and len(result["history"]) <= 1
+        and not best.proven_optimal
+    ):
         run.note(f"{_TOO_SMALL[best.stopped]} for any improvement: these are the routes it began with")
     if write_certificate is not None:
         result["certificate"] = run.write(matrices.certificates(best), write_certificate)
