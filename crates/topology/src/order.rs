@@ -5,8 +5,8 @@
 //! argument: Schroeder et al., 1991). OpenSM takes a cable between two *roots* for one that leads up in both
 //! directions; here it is as any other.
 //!
-//! Any order is sound; they differ in what their ways can carry. Where levels lose pairs of hosts, and where levels are a
-//! guess, several orders are made. Of those that lose fewest pairs the one is taken whose ways carry an all-to-all with
+//! Any order is sound; they differ in what their ways can carry. Where levels lose pairs of hosts or carry less than all
+//! shortest ways do, and where levels are a guess, several orders are made. Of those that lose fewest pairs the one is taken whose ways carry an all-to-all with
 //! the least load (`spread.rs`), then the one with fewest pairs without a shortest way:
 //!
 //! - the levels, mended (`ranks.rs`);
@@ -16,6 +16,8 @@
 //!
 //! Work is bounded by [`STEPS`], whatever the fabric: in large ones fewer orders are tried, and judged by fewer
 //! destinations.
+
+use std::cmp::Ordering;
 
 use crate::graph::SwitchGraph;
 use crate::ranks;
@@ -86,24 +88,52 @@ fn by_guid(graph: &SwitchGraph, part: &[usize], base: &[u32]) -> Vec<u32> {
     rank
 }
 
-/// The order of a tree: by `levels` if they join all pairs of the part, else the best that is found. `lost_pairs` are
-/// those that levels lose where cables between equal ones are not used.
+/// The order of a tree: by `levels` if their ways join all pairs of the part and carry as much as any shortest ways, else
+/// the best that is found. `lost_pairs` are those that levels lose where cables between equal ones are not used.
 pub(crate) fn of_tree(graph: &SwitchGraph, part: &[usize], levels: &[u32], lost_pairs: u64) -> Order {
-    let mut rank = by_guid(graph, part, levels);
-    if lost_pairs == 0 {
-        // More cables take no way away.
-        return Order { base: levels.to_vec(), rank, lost_pairs };
+    let mut first = Order { base: levels.to_vec(), rank: by_guid(graph, part, levels), lost_pairs };
+    let mut lost = vec![false; graph.len()];
+    // Cables between equal levels take no way away.
+    if lost_pairs > 0 {
+        let found = reach(graph, part, &first.rank);
+        first.lost_pairs = found.lost_pairs;
+        if found.lost_pairs > 0 {
+            part.iter()
+                .for_each(|&s| lost[s] = graph.hosts[s] > 0 && u64::from(found.reached[s]) < found.hosted);
+            ranks::mend(graph, part, &mut first.rank);
+            first = Order::new(graph, part, first.rank);
+        }
     }
-    let found = reach(graph, part, &rank);
-    if found.lost_pairs == 0 {
-        return Order { base: levels.to_vec(), rank, lost_pairs: 0 };
+    if !lost.contains(&true) && (alike(graph, part, levels) || carries_enough(graph, part, &first.rank)) {
+        return first;
     }
-    ranks::mend(graph, part, &mut rank);
-    let lost = |s: usize| graph.hosts[s] > 0 && u64::from(found.reached[s]) < found.hosted;
-    let tops = tops(graph, part, levels, lost);
+    let tops = tops(graph, part, levels, |s| lost[s]);
     let turned = tops.iter().map(|&top| Other::UpsideDown(top));
     let others: Vec<Other> = turned.chain(tops.iter().map(|&top| Other::From(top))).collect();
-    best(graph, part, levels, Order::new(graph, part, rank), &others).0
+    best(graph, part, levels, first, &others).0
+}
+
+/// Whether the part is whole, as far as numbers of cables tell: hosts on leaves alone, no cable between equal levels, and
+/// as many cables up and down at every switch of a level.
+fn alike(graph: &SwitchGraph, part: &[usize], levels: &[u32]) -> bool {
+    let mut of_level: Vec<Option<[usize; 2]>> = Vec::new();
+    part.iter().all(|&s| {
+        let count = |wanted| {
+            graph.neighbours(s).iter().filter(|&&t| levels[t as usize].cmp(&levels[s]) == wanted).count()
+        };
+        let here = [count(Ordering::Less), count(Ordering::Greater)];
+        let level = levels[s] as usize;
+        of_level.resize(of_level.len().max(level + 1), None);
+        let as_others = *of_level[level].get_or_insert(here) == here;
+        as_others && here[0] + here[1] == graph.neighbours(s).len() && (level == 0 || graph.hosts[s] == 0)
+    })
+}
+
+/// Whether the ways by `rank` carry about as much as all shortest ways do, evenly split, or as the hosts' own cables.
+fn carries_enough(graph: &SwitchGraph, part: &[usize], rank: &[u32]) -> bool {
+    let links = part.iter().map(|&s| graph.neighbours(s).len()).sum::<usize>().max(1);
+    let judge = Judge::new(graph, part, (STEPS / (8 * links)).max(ORDERS));
+    judge.spread(rank).load <= judge.shortest().max(judge.own_cable()) * (1.0 + WORTH_IT)
 }
 
 /// The order of what is no tree, by distance from one switch, and that switch; `first` is tried first.
