@@ -1,6 +1,6 @@
-"""Fabrics, tables and traffic on which `contrib/verify.py` and netloom are compared: nothing here but a seed decides.
+"""Fabrics, tables and traffic on which `contrib/verify.py` and netloom are compared; a seed decides all.
 
-Graphs are drawn and written as ibnetdiscover prints them by code of this file, so that generators and writers of
+Graphs are drawn and written as ibnetdiscover prints them by code of this file: generators and writers of
 netloom are no part of the comparison; tables and certificates are netloom's, and some tables are spoilt.
 """
 
@@ -23,7 +23,8 @@ SCRIPT = ROOT / "contrib" / "verify.py"
 SEEDS = [int(line) for line in (ROOT / "tests/data/verify/seeds.txt").read_text().split()]
 
 _spec = importlib.util.spec_from_file_location("contrib_verify", SCRIPT)
-assert _spec and _spec.loader
+assert _spec
+assert _spec.loader
 verify: Any = importlib.util.module_from_spec(_spec)
 _spec.loader.exec_module(verify)
 
@@ -50,7 +51,9 @@ def tree(r: random.Random, levels: int) -> Drawn:
     for pod in range(pods):
         first = pod * (leaves + spines)
         drawn.hosts += [each] * leaves + [0] * spines
-        drawn.cables += [(first + leaf, first + leaves + spine) for leaf in range(leaves) for spine in range(spines)]
+        drawn.cables += [
+            (first + leaf, first + leaves + spine) for leaf in range(leaves) for spine in range(spines)
+        ]
     top = len(drawn.hosts)
     drawn.hosts += [0] * (spines * cores)
     for pod in range(pods):
@@ -135,13 +138,15 @@ def printed(drawn: Drawn, r: random.Random, lmc: int = 0) -> str:
     for a, b in r.sample(drawn.cables, len(drawn.cables)):
         pa, pb, rate = end(a), end(b), r.choice(rates)
         for x, px, y, py in ((a, pa, b, pb), (b, pb, a, pa)):
-            text[x].append(f'[{px}]\t"S-{guids[y]:016x}"[{py}]\t\t# "{named[y]}" lid {lids[y] * 8 + 7} {rate}')
+            text[x].append(
+                f'[{px}]\t"S-{guids[y]:016x}"[{py}]\t\t# "{named[y]}" lid {lids[y] * 8 + 7} {rate}'
+            )
     host = switches
     for switch, own in enumerate(drawn.hosts):
         for _ in range(own):
             port, rate, lid = end(switch), r.choice(rates), lids[host] * 8
             text[switch].append(
-                f'[{port}]\t"H-{guids[host]:016x}"[1]({guids[host] + 0x10000:x}) \t\t# "{named[host]}" lid {lid} {rate}'
+                f'[{port}]\t"H-{guids[host]:016x}"[1]({guids[host] + 0x10000:x}) \t\t# "{named[host]}" lid {lid} {rate}'  # noqa: E501
             )
             text[host].append(
                 f'[1]({guids[host] + 0x10000:x}) \t"S-{guids[switch]:016x}"[{port}]\t\t# lid {lid} lmc {lmc} '
@@ -152,7 +157,7 @@ def printed(drawn: Drawn, r: random.Random, lmc: int = 0) -> str:
     for index, lines in enumerate(text):
         guid, name = guids[index], named[index]
         head = (
-            f'switchguid=0x{guid:x}({guid:x})\nSwitch\t40 "S-{guid:016x}"\t\t# "{name}" base port 0 lid {lids[index] * 8 + 7} lmc 0'
+            f'switchguid=0x{guid:x}({guid:x})\nSwitch\t40 "S-{guid:016x}"\t\t# "{name}" base port 0 lid {lids[index] * 8 + 7} lmc 0'  # noqa: E501
             if index < switches
             else f'caguid=0x{guid:x}\nCa\t1 "H-{guid:016x}"\t\t# "{name}"'
         )
@@ -244,7 +249,7 @@ def spoil(r: random.Random, path: Path) -> list[str]:
     lines = path.read_text().splitlines()
     told = []
     for _ in range(r.randint(1, 3)):
-        # Not what a switch has for its own LID: whether its packets would leave it again, the judges disagree.
+        # Not what a switch has for its own LID: there the judges differ.
         at = [index for index, line in enumerate(lines) if re.match(r"0x\w+ (?!000)", line)]
         one, other = r.sample(at, 2)
         way = r.choice(("out", "port", "exchange"))
