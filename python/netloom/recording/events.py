@@ -184,6 +184,9 @@ def _of_thread(raw: npt.NDArray[np.uint64], thread: int, record: Record) -> dict
     found["completions"] = number[done], second[done], matched, told, cancelled
     # A cancel lies behind the event before it: it is of the last request with its handle.
     found["cancels"] = number[after[CANCEL]], second[after[CANCEL]]
+    clocks, times = np.flatnonzero(code == CLOCK), np.flatnonzero(code == TIME)
+    times = times[np.isin(times - 1, clocks)][-1:]
+    found["told"] = second[times - 1].tolist(), second[times].tolist()
     counts = after[COUNT]
     found["counts"] = number[counts], low[counts], np.clip(second[counts], 0, 1 << 50)
     found["communicators"] = _communicators(code, low, second, record.ranks)
@@ -252,6 +255,7 @@ def _together(record: Record, parts: list[dict[str, Any]]) -> Rank:
     sizes[known] = [len(communicators[number][0]) for number in known.tolist()]
     kept = (counted >= 0) & (size <= _MOST_BYTES)
     kept[kept] = member[kept] < sizes[communicator[order][counted[kept]]]
+    last = max(((*clock, *time) for clock, time in (part["told"] for part in parts) if clock), default=None)
     began_by, ended_by = threads[joined("requests", 0)], threads[joined("completions", 0)]
     pairs = _requests(starts, handles, began_by, ends, done, ended_by)
     rank = Rank(
@@ -259,8 +263,8 @@ def _together(record: Record, parts: list[dict[str, Any]]) -> Rank:
         names=record.names,
         function=function[order],
         thread=whole("thread")[order],
-        start_ns=_nanoseconds(record, began[order]),
-        end_ns=_nanoseconds(record, end[order]),
+        start_ns=_nanoseconds(record, began[order], last),
+        end_ns=_nanoseconds(record, end[order], last),
         peer=peer[order],
         tag=whole("tag")[order],
         communicator=communicator[order],
@@ -362,11 +366,20 @@ def _resolve(rank: Rank, pairs: tuple[Ints, Ints], sources: Ints, tags: Ints) ->
             rank.tag[event] = tag_told
 
 
-def _nanoseconds(record: Record, ticks: Ints) -> Ints:
-    """Times since 1970; -1 stays."""
+def _nanoseconds(record: Record, ticks: Ints, last: tuple[int, int] | None) -> Ints:
+    """Times since 1970; -1 stays.
+
+    The clock's pace is told best by the longest span of which it is known: from the start to the end, or to
+    the last time that a rank without an end has told. What the rank measured as it began, over a fifth of a
+    millisecond, stands where there is no more, and where somebody has set the clock meanwhile.
+    """
     start, end, pace = record.clock
-    if record.end_ns > record.start_ns and end - start > 1e8 / pace:
-        pace = (record.end_ns - record.start_ns) / (end - start)
+    end_ns = record.end_ns
+    if not end_ns and last is not None:
+        end, end_ns = last
+    if (end - start) * pace > 1e6:
+        told = (end_ns - record.start_ns) / (end - start)
+        pace = told if abs(told / pace - 1) < 0.01 else pace
     since = ((ticks - start) * pace).astype(np.int64)
     return np.where(ticks < 0, -1, record.start_ns + since)
 
