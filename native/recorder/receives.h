@@ -106,7 +106,7 @@ struct completing {
 /* Whether there is anything to note; `statuses` becomes ours where the program ignores them and they are needed. */
 static int completes(struct thread *t, struct completing *c, int n, const void *array, char **statuses)
 {
-    if (t->depth || !recording || !ready(t) || n <= 0 || !array)
+    if (!recording || !ready(t) || n <= 0 || !array)
         return 0;
     if (t->caches->room < n) {
         word *handles = realloc(t->caches->handles, n * sizeof *handles);
@@ -162,7 +162,7 @@ static int completing_event(struct thread *t, int function, const struct complet
         return absent(F_##name);                                                                                 \
     struct thread *t = &here;                                                                                    \
     struct completing c = {0};                                                                                   \
-    int noted = completes(t, &c, __VA_ARGS__);                                                                   \
+    int noted = IS_OWN(t) && completes(t, &c, __VA_ARGS__);                                                                   \
     t->depth++
 
 EXPORT int PMPI_Wait(void *request, char *status)
@@ -268,7 +268,8 @@ EXPORT int PMPI_Cancel(void *request)
     cancels = 1;
     t->depth++;
     int failed = call(request);
-    if (--t->depth == 0 && !failed && ready(t))
+    t->depth--;
+    if (IS_OWN(t) && !failed && ready(t))
         note_more(t, EVENT_CANCEL, 0, key);
     return failed;
 }
