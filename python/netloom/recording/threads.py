@@ -123,8 +123,8 @@ def _collectives(
         for rank, own in zip(members.tolist(), calls, strict=True):
             found[rank].communicator[own] = name[kind.reshape(-1)[: len(own)]]
             root = found[rank].peer[own]
-            column = np.where(root >= 0, column_of[root // threads], -1)
-            found[rank].peer[own] = root + np.where(column >= 0, who[np.arange(len(own)), column], 0)
+            at = np.where(root >= 0, column_of[root // threads], -1)
+            found[rank].peer[own] = root + np.where(at >= 0, who[np.arange(len(own)), at], 0)
         column_of[members] = -1
     return found
 
