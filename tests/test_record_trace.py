@@ -360,6 +360,22 @@ def test_show_check_and_convert(netloom, run, validate):
         assert netloom.result("simulate", "s.toml")["runs"][0]["jobs"][0]["ranks"] == 2
 
 
+@pytest.mark.parametrize(("tags", "side", "ambiguous"), [((3, 3), 0, 2), ((3, 3), 1, 2), ((3, 4), 0, 0)])
+def test_an_order_that_only_the_clock_tells_is_said(netloom, tmp_path, tags, side, ambiguous):
+    found = trace_of(
+        tmp_path / "raw",
+        b"".join(call(SEND, 1, 8, tag=tag, at=10 * place) for place, tag in enumerate(tags)),
+        b"".join(call(RECV, 0, 8, tag=tag, at=100 + place) for place, tag in enumerate(tags)),
+    )
+    found.events[side].thread = np.arange(2)
+    run = netloom.folder / "run"
+    run.mkdir()
+    write(found, run)
+    result = netloom.result("trace", "check", "run")
+    assert (result["messages"], result["ambiguous"]) == (2, ambiguous)
+    assert [one["kind"] for one in result["findings"]] == ["ambiguous-order"] * (ambiguous > 0)
+
+
 def test_goal_tasks_wait_for_what_was_waited_for(tmp_path):
     begin = call(ISEND, 1, 5, tag=0) + other(events.REQUEST, 0, 7)
     done = call(WAIT, NONE, 1) + other(events.COMPLETES, 0, 7)
