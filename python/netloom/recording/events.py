@@ -20,6 +20,8 @@ from netloom.recording.records import Record
 CLOCK, TIME, SPENT, WIDE, REQUEST, COMPLETES, MATCHED, COUNT, COMMUNICATOR, MEMBER = range(1, 11)
 CANCELLED, CANCEL = 11, 12
 FIRST_FUNCTION = 16
+COMPLETES_ONE = 0x8000
+"""A bit of a function's code: the call completes one request, and has its handle in the second word."""
 PEER_NONE, PEER_ANY = 0xFFFFFF, 0xFFFFFE
 NO_TAG, WIDE_COMMUNICATOR = 0xFFFF, 0xFF
 
@@ -136,22 +138,25 @@ def _of_thread(raw: npt.NDArray[np.uint64], thread: int, record: Record) -> dict
     low = (first & np.uint64(0xFFFFFFFF)).astype(np.int64)
     code = ((first >> np.uint64(32)) & np.uint64(0xFFFF)).astype(np.int64)
     tag = (first >> np.uint64(48)).astype(np.int64)
+    one = (code & COMPLETES_ONE) > 0
+    code = np.where(one, code - COMPLETES_ONE, code)
     is_main = (code >= FIRST_FUNCTION) & (code < FIRST_FUNCTION + len(record.names))
     main = np.flatnonzero(is_main)
     number = np.cumsum(is_main) - 1  # Of the event at or before each record.
     clocks = np.maximum.accumulate(np.where(code == CLOCK, np.arange(len(code)), -1)) if len(code) else code
     clocked = clocks[main] >= 0
     base = np.where(clocked, second[np.maximum(clocks[main], 0)], 0)
-    peer = second[main] & 0xFFFFFF
+    single = one[main]
+    peer = np.where(single, PEER_NONE, second[main] & 0xFFFFFF)
     found: dict[str, Any] = {
         "thread": np.full(len(main), thread),
         "function": code[main] - FIRST_FUNCTION,
         "end": base + low[main],
-        "spent": np.full(len(main), -1),
+        "spent": np.where(single & (tag[main] != NO_TAG), tag[main], -1),
         "peer": np.where(peer == PEER_NONE, NONE, np.where(peer == PEER_ANY, ANY, peer)),
-        "tag": np.where(tag[main] == NO_TAG, -1, tag[main]),
-        "communicator": (second[main] >> 24) & 0xFF,
-        "bytes": (second[main] >> 32) & 0xFFFFFFFF,
+        "tag": np.where(single | (tag[main] == NO_TAG), -1, tag[main]),
+        "communicator": np.where(single, 0, (second[main] >> 24) & 0xFF),
+        "bytes": np.where(single, 1, (second[main] >> 32) & 0xFFFFFFFF),
         "valid": clocked,
         "unread": int(np.count_nonzero((code > CANCEL) & ~is_main)),
     }
@@ -171,7 +176,7 @@ def _of_thread(raw: npt.NDArray[np.uint64], thread: int, record: Record) -> dict
         for kind in (REQUEST, COMPLETES, MATCHED, COUNT, CANCELLED, CANCEL)
     }
     found["requests"] = number[after[REQUEST]], second[after[REQUEST]]
-    done = after[COMPLETES]
+    done = np.union1d(after[COMPLETES], main[single])
     matched = np.zeros(len(done), np.int64) + ANY
     told = np.full(len(done), -1, np.int64)
     which = np.searchsorted(done, after[MATCHED]) - 1
