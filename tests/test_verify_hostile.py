@@ -15,7 +15,7 @@ import pytest
 import netloom as nl
 import verify_bed as bed
 
-TRIALS = min(int(os.environ.get("NETLOOM_TRIALS", "12")), len(bed.SEEDS))
+TRIALS = min(int(os.environ.get("NETLOOM_TRIALS", "6")), len(bed.SEEDS))
 
 
 @pytest.mark.parametrize("seed", bed.SEEDS[:TRIALS])
