@@ -465,7 +465,7 @@ mod tests {
         let [d, b, a, s, t, x] = [0, 1, 2, 3, 4, 5];
         let rank = [0, 1, 2, 3, 5, 4];
         let cables = [(b, d, 1), (a, b, 1), (s, a, 1), (x, d, 1), (s, x, 1)];
-        let switches = [("d", 1), ("b", 1), ("a", 1), ("s", 1), ("t", 1), ("x", 1)];
+        let switches = [("0d", 1), ("1b", 1), ("2a", 1), ("3s", 1), ("4t", 1), ("5x", 1)];
         let paths = |more: &[(usize, usize, usize)]| {
             let fabric = wired(&switches, &[&cables, more].concat());
             let paths = PathSet::from_ranks(&fabric, &rank);
