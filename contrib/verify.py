@@ -4,8 +4,9 @@
 It follows every pair of hosts, by every LID, entry by entry; looks for channels (link, lane) that wait for each other
 in a ring; adds up the load of every link; and recomputes the bound of a certificate from its prices of links: traffic
 times the price of its cheapest legal way, over capacity times price. No legal routes have all loads below that.
-Legal ways are shortest up*/down* ways: down where a way down exists, else up towards one. Up is nearer to the roots, or
-farther from the leaves of a tree where no roots are stated; of equally high switches that of the lower GUID is above.
+Legal ways are shortest up*/down* ways, one direction a switch, found hop by hop from the destination: down to what goes
+down, else up. Where this leaves a switch out, what has a way down goes down. Up is nearer to the roots, or farther from
+the leaves of a tree where no roots are stated; of equally high switches that of the lower GUID is above.
 If any ways at all cost as much, any routes are bound. Exit code: 0 all holds, 1 not so, 2 usage, 3 bad input."""
 
 import argparse
@@ -122,15 +123,25 @@ class Fabric:
         return cost
 
     def legal(self, height, leaf):
-        """Of every switch its links on shortest legal ways to a leaf."""
-        far, ways, rising = {leaf: 0}, {leaf: []}, sorted(height, key=height.get)
-        for switches, leads in ((rising, lt), (rising[::-1], gt)):  # down where possible, else up
-            for switch in (switch for switch in switches if switch not in far):
-                near = {link: far.get(self.peer[link][0], inf) for link in self.out[switch]
-                        if leads(height[self.peer[link][0]], height[switch])}
-                if (least := min(near.values(), default=inf)) < inf:
-                    far[switch], ways[switch] = least + 1, [link for link in near if near[link] == least]
-        return ways
+        """Of every switch its links on legal ways to a leaf, found hop by hop from there."""
+        into, above = lambda switch: (self.peer[back] for back in self.out[switch]), [leaf]
+        for switch in above:
+            above += {link[0] for link in into(switch) if height[link[0]] > height[switch]}.difference(above)
+        for bound in (), above:  # where one that has a way down is left out, all of these go down
+            down, ways, last = {leaf}, {leaf: []}, [leaf]
+            while last:
+                last, before = [], last
+                for leads, switches in (gt, [switch for switch in before if switch in down]), (lt, before):
+                    found = defaultdict(list)
+                    for switch, link in ((switch, link) for switch in switches for link in into(switch)):
+                        if leads(height[link[0]], height[switch]) and link[0] not in ways and (
+                                leads is gt or link[0] not in bound):
+                            found[link[0]].append(link)
+                    ways.update(found)
+                    last += found
+                    down.update(found if leads is gt else ())
+            if ways.keys() >= set(above):
+                return ways
 
     def heights(self, roots):
         """How high every switch is; None where no roots are stated and the levels of a tree do not join all hosts."""

@@ -186,9 +186,12 @@ fn better(one: Spread, other: Spread) -> bool {
     less || one.load <= other.load * (1.0 + 1e-9) && one.detours < other.detours
 }
 
-/// Switches to try on top: half of them leaves with as many cables as any, spread over the part, then neighbours of
-/// those that lose pairs.
+/// Switches to try on top: all of a small part, else half of them leaves with as many cables as any, spread over the
+/// part, then neighbours of those that lose pairs.
 fn tops(graph: &SwitchGraph, part: &[usize], levels: &[u32], lost: impl Fn(usize) -> bool) -> Vec<usize> {
+    if part.len() <= TOPS {
+        return part.to_vec();
+    }
     let leaves = || part.iter().copied().filter(|&s| levels[s] == 0);
     let most = leaves().map(|s| graph.neighbours(s).len()).max().unwrap_or(0);
     let whole: Vec<usize> = leaves().filter(|&s| graph.neighbours(s).len() == most).collect();
