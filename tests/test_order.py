@@ -114,7 +114,7 @@ def test_hostile_graphs_beside_opensm_s_updn(seed, tmp_path):
     best = nl.optimize(fabric, traffic)
     assert best.loads.max <= carried
     assert best.loads.lower_bound <= carried * (1 + 1e-9)
-    # From the same root ways are as short; at ties OpenSM's may carry less (docs/methods/bounds.md counts these).
+    # From the same root ways are as short; at ties OpenSM's may carry less (docs/methods/bounds.md).
     stated = fabric.with_roots([root])
     report = nl.check(stated, nl.route("updn", stated))
     assert (report.unreachable_pairs, report.credit_loops) == (0, 0)

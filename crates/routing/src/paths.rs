@@ -2,8 +2,8 @@
 //!
 //! Up is towards the higher rank, and every cable has an upper end: ranks are a total order wherever a cable joins two
 //! switches (levels, then GUIDs; see `netloom_topology`'s `order.rs`). Tables go by destination, so a switch either goes
-//! down towards a leaf or up, for all that pass it. Which of them is found hop by hop from the leaf, as OpenSM's `updn`
-//! does:
+//! down towards a leaf or up, for all that pass it. Which of them is found hop by hop from the leaf, much as
+//! OpenSM's `updn` does:
 //!
 //! - A switch one hop farther than what is settled goes *down* if a switch below it is settled and goes down (or is the
 //!   leaf). Else it goes *up* if any switch above it is settled. Down is preferred where both take as many hops.
