@@ -6,8 +6,9 @@
 //! directions; here it is as any other.
 //!
 //! Any order is sound; they differ in what their ways can carry. Where levels lose pairs of hosts or carry less than all
-//! shortest ways do, and where levels are a guess, several orders are made. Of those that lose fewest pairs the one is taken whose ways carry an all-to-all with
-//! the least load (`spread.rs`), then the one with fewest pairs without a shortest way:
+//! shortest ways do, and where levels are a guess, several orders are made. Of those that lose fewest pairs of hosts, then
+//! fewest ways between hosts and switches without, the one is taken whose ways carry an all-to-all with the least load
+//! (`spread.rs`), then the one with fewest pairs without a shortest way:
 //!
 //! - the levels, mended (`ranks.rs`);
 //! - the levels with all that one switch climbs to turned upside down, so that this switch is on top. Hosts on two
@@ -43,6 +44,8 @@ pub(crate) struct Order {
     pub rank: Vec<u32>,
     /// Pairs of switches with hosts that no way by it joins.
     pub lost_pairs: u64,
+    /// Pairs of a switch with hosts and one without that no way joins: management of the other is lost.
+    lost_bare: u64,
 }
 
 /// How another order than the first is made.
@@ -57,8 +60,15 @@ enum Other {
 impl Order {
     fn new(graph: &SwitchGraph, part: &[usize], base: Vec<u32>) -> Self {
         let rank = by_guid(graph, part, &base);
-        let lost_pairs = reach(graph, part, &rank).lost_pairs;
-        Self { base, rank, lost_pairs }
+        let found = reach(graph, part, &rank);
+        let bare = part.iter().filter(|&&s| graph.hosts[s] == 0);
+        let lost_bare = bare.map(|&s| found.hosted - u64::from(found.reached[s])).sum();
+        Self { base, rank, lost_pairs: found.lost_pairs, lost_bare }
+    }
+
+    /// What it loses: hosts first.
+    fn lost(&self) -> (u64, u64) {
+        (self.lost_pairs, self.lost_bare)
     }
 }
 
@@ -91,7 +101,8 @@ fn by_guid(graph: &SwitchGraph, part: &[usize], base: &[u32]) -> Vec<u32> {
 /// The order of a tree: by `levels` if their ways join all pairs of the part and carry as much as any shortest ways, else
 /// the best that is found. `lost_pairs` are those that levels lose where cables between equal ones are not used.
 pub(crate) fn of_tree(graph: &SwitchGraph, part: &[usize], levels: &[u32], lost_pairs: u64) -> Order {
-    let mut first = Order { base: levels.to_vec(), rank: by_guid(graph, part, levels), lost_pairs };
+    let mut first =
+        Order { base: levels.to_vec(), rank: by_guid(graph, part, levels), lost_pairs, lost_bare: 0 };
     let mut lost = vec![false; graph.len()];
     // Cables between equal levels take no way away.
     if lost_pairs > 0 {
@@ -106,6 +117,9 @@ pub(crate) fn of_tree(graph: &SwitchGraph, part: &[usize], levels: &[u32], lost_
     }
     if !lost.contains(&true) && (alike(graph, part, levels) || carries_enough(graph, part, &first.rank)) {
         return first;
+    }
+    if !lost.contains(&true) {
+        first = Order::new(graph, part, first.base);
     }
     let tops = tops(graph, part, levels, |s| lost[s]);
     let turned = tops.iter().map(|&top| Other::UpsideDown(top));
@@ -169,11 +183,11 @@ fn best(
             Other::From(top) => from_roots(graph, part, &[top]),
         };
         let order = Order::new(graph, part, base);
-        if order.lost_pairs > found.lost_pairs {
+        if order.lost() > found.lost() {
             continue;
         }
         let now = judge.spread(&order.rank);
-        if order.lost_pairs < found.lost_pairs || better(now, spread) {
+        if order.lost() < found.lost() || better(now, spread) {
             (spread, found, which) = (now, order, Some(i));
         }
     }
