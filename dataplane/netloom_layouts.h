@@ -37,7 +37,8 @@ enum netloom_did {
     NETLOOM_SAMPLED,    /* carries a tag, and did before unless the sender put it there */
     NETLOOM_REPLACED,   /* a switch put its own link into the tag */
     NETLOOM_NOT_OURS,   /* left as it was: no tag, or no packet that may have one */
-    NETLOOM_FRAGMENT,   /* left as it was: a fragment, or one that may become some */
+    NETLOOM_FRAGMENT,   /* left as it was: a fragment */
+    NETLOOM_MAY_FRAGMENT, /* left as it was: whole, but it may be cut on its way (no DF), and needs its identification */
     NETLOOM_DS_IN_USE   /* left as it was by the sender: somebody else uses the DS byte */
 };
 
@@ -105,6 +106,12 @@ static inline int netloom_is_ipv4(const struct netloom_ipv4 *ip)
     return (ip->version_length & 0xF0) == 0x40 && (ip->version_length & 0x0F) >= 5;
 }
 
+/* Whether the packet is no fragment: no others follow, and it is the first. */
+static inline int netloom_is_whole(const struct netloom_ipv4 *ip)
+{
+    return (ip->fragment & netloom_wire(0x3FFF)) == 0;
+}
+
 /* Whether the packet is whole and stays so: only then its identification is free. */
 static inline int netloom_is_atomic(const struct netloom_ipv4 *ip)
 {
@@ -118,7 +125,7 @@ static inline enum netloom_did netloom_ds_send(struct netloom_ipv4 *ip, uint16_t
     if (!netloom_is_ipv4(ip) || (ip->protocol != 17 && ip->protocol != 6))
         return NETLOOM_NOT_OURS;
     if (!netloom_is_atomic(ip))
-        return NETLOOM_FRAGMENT;
+        return netloom_is_whole(ip) ? NETLOOM_MAY_FRAGMENT : NETLOOM_FRAGMENT;
     if (ip->ds != 0 && !netloom_ds_is_tag(ip->ds))
         return NETLOOM_DS_IN_USE;
     netloom_put_id(ip, id);
@@ -131,7 +138,9 @@ static inline enum netloom_did netloom_ds_found(const struct netloom_ipv4 *ip)
 {
     if (!netloom_is_ipv4(ip) || !netloom_ds_is_tag(ip->ds))
         return NETLOOM_NOT_OURS;
-    return netloom_is_atomic(ip) ? NETLOOM_SAMPLED : NETLOOM_FRAGMENT;
+    if (netloom_is_atomic(ip))
+        return NETLOOM_SAMPLED;
+    return netloom_is_whole(ip) ? NETLOOM_MAY_FRAGMENT : NETLOOM_FRAGMENT;
 }
 
 /* A switch forwards a packet over a link; `draw` are 16 random bits. */

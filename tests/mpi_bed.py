@@ -124,7 +124,7 @@ def counts_in(folder: Path, ranks: int) -> dict[str, dict[tuple[int, int], tuple
 def python_of(mpi: Mpi) -> tuple[list[str], dict[str, str]]:
     """How a Python program runs under an MPI, and its environment; skipped where mpi4py is missing."""
     pytest.importorskip("mpi4py", reason="not installed: mpi4py")
-    if mpi is OPEN_MPI:
+    if mpi == OPEN_MPI:
         return [sys.executable], {"MPI4PY_MPIABI": "openmpi"}
     # mpi4py's wheel asks for the name that MPICH itself gives its library, not Debian's.
     found = sorted(Path("/usr/lib").glob("*/libmpich.so.12"))

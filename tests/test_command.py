@@ -40,6 +40,7 @@ VERBS += [
     "sample decode",
     "study chapter4",
     "study sampling",
+    "study recorder",
     "loop run",
     "loop live",
     "loop table",

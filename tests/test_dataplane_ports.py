@@ -6,6 +6,7 @@ What needs root, clang, libbpf, a kernel with BTF and iproute2 is skipped where 
 from __future__ import annotations
 
 import csv
+import ctypes
 import math
 import os
 import random
@@ -24,6 +25,7 @@ from netloom.dataplane import estimates, namespaces, programs
 from netloom.dataplane.journal import Journal
 from netloom.dataplane.netlink import Netlink
 from netloom.dataplane.plan import ports
+from netloom.dataplane.programs import Program
 from netloom.dataplane.wiring import of_options, read
 
 KILLS = int(os.environ.get("NETLOOM_KILLS", "3"))
@@ -156,6 +158,45 @@ def test_what_others_put_on_ports_stays(netloom, bed):
     assert [one["kind"] for one in left["findings"]] == ["clsact-kept"]
     with Netlink(bed.bed.path("h1")) as link:
         link.remove_clsact(link.interfaces()["p1"])
+    assert bed.state() == before
+
+
+class _Link(ctypes.Structure):
+    """`union bpf_attr` of BPF_LINK_CREATE, as far as a TCX link needs it."""
+
+    _fields_ = tuple((name, ctypes.c_uint32) for name in ("program", "interface", "place", "flags"))
+
+
+@needs_ports
+def test_programs_that_come_before_filters_are_told(netloom, bed):
+    # A sender's program, put where no filter is needed: TCX, on the way out of s1's first port.
+    with Netlink(bed.bed.path("s1")) as link:
+        index = link.interfaces()["p1"]
+    with Program("switch") as program, namespaces.inside(bed.bed.path("s1")):
+        asked = _Link(program.fd, index, 47, 0)
+        made = ctypes.CDLL(None, use_errno=True).syscall(321, 28, ctypes.byref(asked), ctypes.sizeof(asked))
+        if made < 0:
+            pytest.skip(f"this kernel has no TCX: {os.strerror(ctypes.get_errno())}")
+        try:
+            said = up(netloom, bed)
+        finally:
+            os.close(made)
+    assert [one["kind"] for one in said["findings"]] == ["other-filters"]
+    assert said["findings"][0]["text"].startswith("s1:1: ")
+
+
+@needs_ports
+def test_a_tun_device_is_refused(netloom, bed):
+    with namespaces.inside(bed.bed.path("s1")):
+        subprocess.run(["ip", "tuntap", "add", "dev", "tun7", "mode", "tun"], check=True)
+    before = bed.state()
+    text = (netloom.folder / "ports.csv").read_text()
+    lines = [line.replace("p1", "tun7") if line.startswith("s1,1,") else line for line in text.splitlines()]
+    (netloom.folder / "ports.csv").write_text("\n".join(lines) + "\n")
+    words = ("dataplane", "up", "net.txt", "ports.csv", "--yes", "--quiet", "--journal", bed.journal)
+    said = netloom.refused(*words)
+    assert said.startswith("s1:1: tun7 in ")
+    assert said.endswith(" is no interface of Ethernet")
     assert bed.state() == before
 
 

@@ -108,7 +108,7 @@ def changed(at: int, data: bytes) -> bytes:
         (GOOD[:-1], "cut short"),
         (changed(0, b"SOMETHIN"), "something else"),
         (changed(8, b"\1\2\3\4"), "byte order"),
-        (changed(12, b"\2"), "version"),
+        (changed(12, b"\3"), "version"),
         (changed(16, b"\3"), "kind 3"),
         (changed(24, b"\x63"), "numbers that it cannot have"),
         (changed(36, b"\xff\xff\xff\xff"), "a rank below"),

@@ -45,9 +45,18 @@ def padded(data: bytes) -> bytes:
 
 
 def file_of(
-    rank: int, ranks: int, stream: bytes, *, state: int = 2, flags: int = 0, dropped: int = 0
+    rank: int,
+    ranks: int,
+    stream: bytes,
+    *,
+    state: int = 2,
+    flags: int = 0,
+    dropped: int = 0,
+    end_ns: int = START + 10**6,
+    end: int = CLOCK + 10**6,
+    pace: float = 1.0,
 ) -> bytes:
-    """A record file of one thread with these events."""
+    """A record file of one thread with these events; the pace is as measured at the start."""
     body = padded(b"".join(name.encode().ljust(32, b"\0") for name in NAMES))
     sums = bytes(16 * (len(NAMES) + ranks))
     for kind, data in ((1, sums), (3, stream)):
@@ -58,8 +67,8 @@ def file_of(
     head = struct.pack(
         "=8sIIIIIIIIIIIiQQQQd256s1024s512sQQdQ",
         *(b"NLRECORD", 0x01020304, 1, 2, PAGE, state, flags, 2, rank, ranks, len(NAMES), 0, 0),
-        *(PAGE + len(body), 1, START, START + 10**6, 4.5, b"node1", b"/bin/app", b"Test MPI"),
-        *(CLOCK, CLOCK + 10**6, 1.0, len(stream)),
+        *(PAGE + len(body), 1, START, end_ns, 4.5, b"node1", b"/bin/app", b"Test MPI"),
+        *(CLOCK, end, pace, len(stream)),
     )
     return padded(head) + body
 
@@ -159,6 +168,23 @@ def test_a_rank_that_was_killed_ends_with_its_last_whole_event(tmp_path):
         tmp_path, call(SEND, 0, 8, tag=0) + other(events.SPENT, 0, 3), call(SEND, 1, 8, tag=0) + half
     )
     assert [len(one) for one in found.events] == [1, 1]
+
+
+@pytest.mark.parametrize("killed", [False, True])
+def test_the_pace_of_the_clock_is_told_by_the_longest_span(tmp_path, killed):
+    # Measured at the start a tick is 1.001 ns; over the run, or up to the last time that was told, 1.
+    later = CLOCKED + call(SEND, 0, 8, tag=0, at=1000)
+    later += other(events.CLOCK, 0, CLOCK + 40 * 10**6) + other(events.TIME, 0, START + 40 * 10**6)
+    later += call(SEND, 0, 8, tag=0, at=10**7)
+    ends = {"end_ns": 0, "end": 0} if killed else {"end_ns": START + 5 * 10**7, "end": CLOCK + 5 * 10**7}
+    one = events.read(read(tmp_path, 0, file_of(0, 1, later, state=1 if killed else 2, pace=1.001, **ends)))
+    assert one.end_ns.tolist() == [START + 1000, START + 5 * 10**7]
+
+
+def test_a_clock_that_was_set_keeps_the_pace_of_the_start(tmp_path):
+    stream = CLOCKED + call(SEND, 0, 8, tag=0, at=10**7)
+    one = events.read(read(tmp_path, 0, file_of(0, 1, stream, end_ns=START + 10**9, end=CLOCK + 5 * 10**7)))
+    assert one.end_ns.tolist() == [START + 10**7]
 
 
 def test_two_communicators_of_the_same_members_are_one(tmp_path):
@@ -332,6 +358,22 @@ def test_show_check_and_convert(netloom, run, validate):
         assert netloom.result("traffic", "show", name)["bytes"]["point_to_point"] == 1000 + barrier
         netloom.folder.joinpath("s.toml").write_text(f'fabric = "{TREE}"\n[[job]]\ntrace = "{name}"\n')
         assert netloom.result("simulate", "s.toml")["runs"][0]["jobs"][0]["ranks"] == 2
+
+
+@pytest.mark.parametrize(("tags", "side", "ambiguous"), [((3, 3), 0, 2), ((3, 3), 1, 2), ((3, 4), 0, 0)])
+def test_an_order_that_only_the_clock_tells_is_said(netloom, tmp_path, tags, side, ambiguous):
+    found = trace_of(
+        tmp_path / "raw",
+        b"".join(call(SEND, 1, 8, tag=tag, at=10 * place) for place, tag in enumerate(tags)),
+        b"".join(call(RECV, 0, 8, tag=tag, at=100 + place) for place, tag in enumerate(tags)),
+    )
+    found.events[side].thread = np.arange(2)
+    run = netloom.folder / "run"
+    run.mkdir()
+    write(found, run)
+    result = netloom.result("trace", "check", "run")
+    assert (result["messages"], result["ambiguous"]) == (2, ambiguous)
+    assert [one["kind"] for one in result["findings"]] == ["ambiguous-order"] * (ambiguous > 0)
 
 
 def test_goal_tasks_wait_for_what_was_waited_for(tmp_path):

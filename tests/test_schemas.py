@@ -98,6 +98,7 @@ RUNS: dict[str, list[str]] = {
 
 ELSEWHERE = {
     "sample-study",
+    "recorder-study",
     "sample-decode",
     "sweep-part",
     "record",

@@ -1,4 +1,4 @@
-"""`netloom study chapter4`: tables 4.1 to 4.3, and what `netloom plot` makes of them."""
+"""`netloom study`: tables 4.1 to 4.3, what `netloom plot` makes of them; table II of AFAR's paper."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ import numpy as np
 import pytest
 
 import netloom as nl
+from mpi_bed import OPEN_MPI, need
+from netloom.recording import cost
 from terminal import OnTerminal
 
 SMALL = "two-level:leaves=8,hosts=16,spines=8"
@@ -132,6 +134,31 @@ def test_help_tells_both_studies(netloom):
     assert "chapter4" in text
     assert "sampling" in text
     assert "--routing-counts" in netloom.ok("study", "chapter4", "--help")
+
+
+# Table II of AFAR's paper
+
+
+def test_table_two_is_its_formula_and_ours_is_less(netloom):
+    if not cost.installed():
+        pytest.skip("not installed: mpicc and mpirun")
+    need(OPEN_MPI)
+    document = netloom.json("study", "recorder", "--rounds", "1")
+    result = document["result"]
+    published = {row["application"]: (row["published_s"], row["published_percent"]) for row in result["rows"]}
+    assert published == {"Qbox": (0.26, 0.08), "MILC": (0.35, 0.10), "pF3D": (0.31, 0.10)}
+    # Five minutes of 50 ms, and so many calls.
+    assert [round(row["formula_s"], 2) for row in result["rows"]] == [0.26, 0.35, 0.31]
+    worst = max(one["ns_per_call"] for one in result["measured"] if one["records"] == "matrix")
+    milc = result["rows"][1]
+    assert milc["matrix_s"] == pytest.approx(max(worst, 0) * 913_000e-9)
+    assert milc["matrix_percent"] == pytest.approx(100 * milc["matrix_s"] / 341)
+    assert {one["mpi"] for one in result["measured"]} == {one.name for one in cost.installed()}
+
+
+def test_without_mpi_nothing_is_measured(netloom):
+    said = netloom.refused("study", "recorder", env={"PATH": str(netloom.folder)})
+    assert said == "no MPI in PATH: expected mpicc and mpirun, to measure what a call takes"
 
 
 # From Python

@@ -34,6 +34,7 @@ struct netloom_counts {
     uint64_t congested;
     uint64_t not_ours;
     uint64_t fragments;
+    uint64_t may_fragment;
     uint64_t ds_in_use;
     uint64_t segments; /* left alone: packets that are still to be cut, or were put together */
     uint64_t lost;     /* received, but nobody had room for them */
@@ -108,6 +109,9 @@ static __always_inline void netloom_count(struct netloom_counts *counts, enum ne
         break;
     case NETLOOM_FRAGMENT:
         counts->fragments++;
+        break;
+    case NETLOOM_MAY_FRAGMENT:
+        counts->may_fragment++;
         break;
     case NETLOOM_DS_IN_USE:
         counts->ds_in_use++;

@@ -154,23 +154,18 @@ static void define(struct thread *t, const struct comm *c)
         note_more(t, EVENT_MEMBER, i, (uint32_t)c->map[i]);
 }
 
-static inline uint64_t began(struct thread *t)
-{
-    return t->depth == 0 && recording ? ticks() : 0;
-}
-
 /* The time before a call; of one that hardly waits only where threads may call MPI at once: nothing else tells the
  * order of what they did. */
-static inline uint64_t began_if(struct thread *t, int waits)
+static inline uint64_t began_if(int own, int waits)
 {
-    return waits || locking ? began(t) : 0;
+    return (waits || locking) && own && recording ? ticks() : 0;
 }
 
 #else
 
-static inline uint64_t began_if(struct thread *t, int waits)
+static inline uint64_t began_if(int own, int waits)
 {
-    return (void)t, (void)waits, 0;
+    return (void)own, (void)waits, 0;
 }
 
 static inline int note(struct thread *t, int function, uint32_t peer, uint32_t comm, int tag, uint64_t bytes,

@@ -89,6 +89,30 @@ static inline void *real_function(int function)
     return LIKELY(found != NULL) ? found : load(function);
 }
 
+static uintptr_t program_at, program_bytes; /* Where the executable has its code. */
+
+static int note_program(struct dl_phdr_info *info, size_t size, void *data)
+{
+    (void)size, (void)data;
+    for (int i = 0; i < info->dlpi_phnum; i++)
+        if (info->dlpi_phdr[i].p_type == PT_LOAD && info->dlpi_phdr[i].p_flags & PF_X) {
+            program_at = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr;
+            program_bytes = info->dlpi_phdr[i].p_memsz;
+            break;
+        }
+    return 1; /* The executable comes first. */
+}
+
+static inline int of_program(const void *caller)
+{
+    return (uintptr_t)caller - program_at < program_bytes;
+}
+
+/* Whether the call that a wrapper has in hand is the program's own: none is under way in this thread; or one is, and
+ * this one comes from the executable: out of a callback (an attribute's copy), or after one has thrown or jumped and
+ * never came back to lower `depth`. */
+#define IS_OWN(t) (LIKELY((t)->depth == 0) || of_program(__builtin_return_address(0)))
+
 static void *find_once(const char *name, void **kept)
 {
     return *kept ? *kept : (*kept = find(name));

@@ -35,6 +35,7 @@ static __attribute__((constructor)) void seen(void)
 static int tell_abi(void)
 {
     int libraries = find_library();
+    dl_iterate_phdr(note_program, NULL);
     word world = find_datum("ompi_mpi_comm_world");
     if (world) {
         abi = OPEN_MPI_ABI;
@@ -280,7 +281,8 @@ EXPORT int PMPI_Comm_dup(word comm, void *made)
         return absent(F_Comm_dup);
     here.depth++;
     int failed = call(comm, made);
-    if (--here.depth > 0 && !failed && recording)
+    here.depth--;
+    if (!IS_OWN(&here) && !failed && recording)
         hide(handle_at(&abi, made, 0));
     return failed;
 }

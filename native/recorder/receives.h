@@ -106,7 +106,7 @@ struct completing {
 /* Whether there is anything to note; `statuses` becomes ours where the program ignores them and they are needed. */
 static int completes(struct thread *t, struct completing *c, int n, const void *array, char **statuses)
 {
-    if (t->depth || !recording || !ready(t) || n <= 0 || !array)
+    if (!recording || !ready(t) || n <= 0 || !array)
         return 0;
     if (t->caches->room < n) {
         word *handles = realloc(t->caches->handles, n * sizeof *handles);
@@ -138,10 +138,9 @@ static int is_cancelled(struct thread *t, const char *status)
     return !failed && cancelled;
 }
 
-/* One of them is complete; its status is the `at`-th. */
-static void complete(struct thread *t, const struct completing *c, int which, int at)
+/* What the `at`-th status says of the request that was noted last. */
+static void note_status(struct thread *t, const struct completing *c, int at)
 {
-    note_more(t, EVENT_COMPLETES, 0, c->handles[which]);
     if (c->statuses) {
         const char *status = c->statuses + (size_t)at * abi.status_bytes;
         if (cancels && is_cancelled(t, status))
@@ -149,6 +148,28 @@ static void complete(struct thread *t, const struct completing *c, int which, in
         else if (status_source(status) >= 0)
             note_more(t, EVENT_MATCHED, (uint32_t)status_tag(status), (uint32_t)status_source(status));
     }
+}
+
+/* One of them is complete; its status is the `at`-th. */
+static void complete(struct thread *t, const struct completing *c, int which, int at)
+{
+    note_more(t, EVENT_COMPLETES, 0, c->handles[which]);
+    note_status(t, c, at);
+}
+
+/* A call that completes one request, in one record. */
+static void completed_one(struct thread *t, int function, const struct completing *c, int which, int at, int waits)
+{
+    uint64_t when = ticks(), since = when - t->base, spent = waits ? when - c->began : NO_TAG;
+    if (UNLIKELY(since >> 32))
+        since = rebase(t, when);
+    if (!room(t))
+        return;
+    if (waits && spent >= NO_TAG)
+        put(t, (uint64_t)EVENT_SPENT << 32, spent);
+    put(t, since | (uint64_t)(COMPLETES_ONE | (FIRST_FUNCTION + function)) << 32 |
+               (spent < NO_TAG ? spent : NO_TAG) << 48, c->handles[which]);
+    note_status(t, c, at);
 }
 
 static int completing_event(struct thread *t, int function, const struct completing *c, int n, int waits)
@@ -162,7 +183,7 @@ static int completing_event(struct thread *t, int function, const struct complet
         return absent(F_##name);                                                                                 \
     struct thread *t = &here;                                                                                    \
     struct completing c = {0};                                                                                   \
-    int noted = completes(t, &c, __VA_ARGS__);                                                                   \
+    int noted = IS_OWN(t) && completes(t, &c, __VA_ARGS__);                                                                   \
     t->depth++
 
 EXPORT int PMPI_Wait(void *request, char *status)
@@ -170,8 +191,8 @@ EXPORT int PMPI_Wait(void *request, char *status)
     BEGIN(Wait, (void *, char *), 1, request, &status);
     int failed = call(request, status);
     t->depth--;
-    if (noted && !failed && completing_event(t, F_Wait, &c, 1, 1))
-        complete(t, &c, 0, 0);
+    if (noted && !failed)
+        completed_one(t, F_Wait, &c, 0, 0, 1);
     return failed;
 }
 
@@ -180,8 +201,8 @@ EXPORT int PMPI_Test(void *request, int *flag, char *status)
     BEGIN(Test, (void *, int *, char *), 1, request, &status);
     int failed = call(request, flag, status);
     t->depth--;
-    if (noted && !failed && *flag && completing_event(t, F_Test, &c, 1, 0))
-        complete(t, &c, 0, 0);
+    if (noted && !failed && *flag)
+        completed_one(t, F_Test, &c, 0, 0, 0);
     return failed;
 }
 
@@ -212,8 +233,8 @@ EXPORT int PMPI_Waitany(int n, void *array, int *which, char *status)
     BEGIN(Waitany, (int, void *, int *, char *), n, array, &status);
     int failed = call(n, array, which, status);
     t->depth--;
-    if (noted && !failed && *which >= 0 && *which < n && completing_event(t, F_Waitany, &c, 1, 1))
-        complete(t, &c, *which, 0);
+    if (noted && !failed && *which >= 0 && *which < n)
+        completed_one(t, F_Waitany, &c, *which, 0, 1);
     return failed;
 }
 
@@ -222,8 +243,8 @@ EXPORT int PMPI_Testany(int n, void *array, int *which, int *flag, char *status)
     BEGIN(Testany, (int, void *, int *, int *, char *), n, array, &status);
     int failed = call(n, array, which, flag, status);
     t->depth--;
-    if (noted && !failed && *flag && *which >= 0 && *which < n && completing_event(t, F_Testany, &c, 1, 0))
-        complete(t, &c, *which, 0);
+    if (noted && !failed && *flag && *which >= 0 && *which < n)
+        completed_one(t, F_Testany, &c, *which, 0, 0);
     return failed;
 }
 
@@ -268,7 +289,8 @@ EXPORT int PMPI_Cancel(void *request)
     cancels = 1;
     t->depth++;
     int failed = call(request);
-    if (--t->depth == 0 && !failed && ready(t))
+    t->depth--;
+    if (IS_OWN(t) && !failed && ready(t))
         note_more(t, EVENT_CANCEL, 0, key);
     return failed;
 }

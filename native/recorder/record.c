@@ -6,7 +6,7 @@
  * (format.h), which survives whatever ends the rank. Nothing is sent and nobody waits for anybody.
  *
  * Invariants: a program never fails because of the recorder; what can't be counted is counted as such. A call is
- * counted when it has succeeded, and only the outermost: `depth` hides what MPI's own functions call.
+ * counted when it has succeeded, and only where it is the program's: `depth` hides what MPI's own functions call.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>

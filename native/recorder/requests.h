@@ -129,10 +129,11 @@ EXPORT int PMPI_Start(void *request)
         return absent(F_Start);
     struct thread *t = &here;
     word key = handle_at(&abi, request, 0);
-    uint64_t start = began_if(t, 0);
+    uint64_t start = began_if(IS_OWN(t), 0);
     t->depth++;
     int failed = call(request);
-    if (--t->depth == 0 && !failed && recording)
+    t->depth--;
+    if (IS_OWN(t) && !failed && recording)
         started(t, key, start);
     return failed;
 }
@@ -143,10 +144,11 @@ EXPORT int PMPI_Startall(int n, void *array)
     if (!call)
         return absent(F_Startall);
     struct thread *t = &here;
-    uint64_t start = began_if(t, 0);
+    uint64_t start = began_if(IS_OWN(t), 0);
     t->depth++;
     int failed = call(n, array);
-    if (--t->depth == 0 && !failed && recording)
+    t->depth--;
+    if (IS_OWN(t) && !failed && recording)
         for (int i = 0; i < n; i++)
             started(t, handle_at(&abi, array, i), start);
     return failed;

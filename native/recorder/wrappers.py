@@ -145,11 +145,11 @@ def before(one: Function) -> str:
     """What an events library does before the call."""
     lines = []
     if condition := waits(one):
-        lines.append(f"uint64_t start = began_if(t, {condition});")
+        lines.append(f"uint64_t start = began_if(IS_OWN(t), {condition});")
     if "status" in one.arguments and one.kind in ("receive", "probe", "sendrecv"):
         lines += ["char own[OWN_STATUS];", "if (ignored(status))", "    status = own;"]
     if "message" in one.arguments and one.kind == "receive":
-        lines.append("word key = t->depth == 0 && recording ? message_key(message) : 0;")
+        lines.append("word key = recording && IS_OWN(t) ? message_key(message) : 0;")
     return "".join(f"    {line}\n" for line in lines)
 
 
@@ -348,7 +348,7 @@ def body(
         f"EXPORT int PMPI_{name}({pairs})\n{{\n"
         f"    void *call = real_function(F_{name});\n    struct thread *t = &here;\n    int failed;\n"
         f"{absent}{before(one) if events else ''}{run}"
-        f"    if (--t->depth == 0 && !failed) {{\n        {counted(one, f'F_{name}', wide, events)}\n    }}\n"
+        f"    t->depth--;\n    if (IS_OWN(t) && !failed) {{\n        {counted(one, f'F_{name}', wide, events)}\n    }}\n"
         f"    return failed;\n}}\n"
         f'EXPORT int MPI_{name}({", ".join(types)}) __attribute__((alias("PMPI_{name}")));\n'
     )

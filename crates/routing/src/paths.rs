@@ -1,10 +1,18 @@
 //! Admissible routes: minimal up*/down*, as links per (switch, destination leaf).
 //!
 //! Up is towards the higher rank, and every cable has an upper end: ranks are a total order wherever a cable joins two
-//! switches (levels, then GUIDs; see `netloom_topology`'s `order.rs`). With `D(s, d)` the hops from switch `s` to leaf `d` using down links only, and `U(s, d) = D(s, d)`
-//! where that is finite, else one more than the least `U` over the up links of `s`, the admissible next
-//! links are the down links with `D - 1` if `D` is finite, else the up links with `U - 1`. Parallel
-//! cables are separate links; only alive links count.
+//! switches (levels, then GUIDs; see `netloom_topology`'s `order.rs`). Tables go by destination, so a switch either goes
+//! down towards a leaf or up, for all that pass it. Which of them is found hop by hop from the leaf, much as
+//! OpenSM's `updn` does:
+//!
+//! - A switch one hop farther than what is settled goes *down* if a switch below it is settled and goes down (or is the
+//!   leaf). Else it goes *up* if any switch above it is settled. Down is preferred where both take as many hops.
+//! - A switch that goes up closes the way down through it. Where this leaves a switch without a way, every switch of this
+//!   leaf that has a way down goes down instead, however long it is, and the others go up to the nearest.
+//!
+//! The admissible next links are all those of the direction that lead to a settled switch one hop nearer. Where every
+//! link joins ranks next to each other, as in a whole tree, both rules are one. Parallel cables are separate links; only
+//! alive links count.
 //!
 //! Invariants: a group holds links of one switch, by port; equal groups are stored once; the numbering
 //! does not depend on the number of threads. Following any of them never loops, and never turns up after
@@ -260,6 +268,7 @@ pub(crate) enum Rule<'a> {
 struct Search<'a> {
     rule: Rule<'a>,
     queue: Vec<SwitchId>,
+    /// Which switches go down, or, of other rules, are known.
     below: Vec<bool>,
     chosen: Vec<LinkId>,
 }
@@ -274,6 +283,9 @@ impl<'a> Search<'a> {
     fn run(&mut self, target: SwitchId, hops: &mut [u8], mut found: impl FnMut(SwitchId, &[LinkId])) {
         match self.rule {
             Rule::UpDown(updown) => {
+                if !updown.layered && self.hop_by_hop(updown, target, hops, &mut found) {
+                    return;
+                }
                 self.breadth_first(target, (&updown.up, &updown.down), |_, _| true, hops, &mut found);
                 self.climb(updown, hops, &mut found);
             }
@@ -306,6 +318,75 @@ impl<'a> Search<'a> {
         if !self.chosen.is_empty() {
             found(twin, &self.chosen);
         }
+    }
+
+    /// Settles switches hop by hop. `false`, with `hops` as it was, if a switch with a way is left without one.
+    fn hop_by_hop(
+        &mut self,
+        updown: &UpDown,
+        target: SwitchId,
+        hops: &mut [u8],
+        found: &mut impl FnMut(SwitchId, &[LinkId]),
+    ) -> bool {
+        self.queue.clear();
+        self.queue.push(target);
+        self.below.fill(false);
+        self.below[target.index()] = true;
+        hops[target.index()] = 0;
+        let (mut from, mut farther) = (0, 1);
+        while from < self.queue.len() && farther < FAR {
+            let layer = from..self.queue.len();
+            from = layer.end;
+            for down in [true, false] {
+                for i in layer.clone() {
+                    let s = self.queue[i];
+                    let backward = match down {
+                        true if !self.below[s.index()] => continue,
+                        true => updown.up.of(s),
+                        false => updown.down.of(s),
+                    };
+                    for hop in backward {
+                        if hops[hop.to.index()] == FAR {
+                            (hops[hop.to.index()], self.below[hop.to.index()]) = (farther, down);
+                            self.queue.push(hop.to);
+                        }
+                    }
+                }
+            }
+            farther += 1;
+        }
+        if self.leaves_some_out(updown, target, hops) {
+            self.queue.iter().for_each(|s| hops[s.index()] = FAR);
+            return false;
+        }
+        for &s in &self.queue[1..] {
+            let (wanted, down) = (hops[s.index()] - 1, self.below[s.index()]);
+            let forward = if down { updown.down.of(s) } else { updown.up.of(s) };
+            let nearer = |hop: &&Hop| hops[hop.to.index()] == wanted && (!down || self.below[hop.to.index()]);
+            self.chosen.clear();
+            self.chosen.extend(forward.iter().filter(nearer).map(|hop| hop.link));
+            found(s, &self.chosen);
+        }
+        true
+    }
+
+    /// Whether a switch is not settled that has a way: what is settled and all that climbs to it has one, so only a
+    /// switch with a way down can be left out, or one below it.
+    fn leaves_some_out(&self, updown: &UpDown, target: SwitchId, hops: &[u8]) -> bool {
+        let mut seen = vec![false; self.below.len()];
+        seen[target.index()] = true;
+        let mut above = vec![target];
+        while let Some(s) = above.pop() {
+            for hop in
+                updown.up.of(s).iter().filter(|hop| !std::mem::replace(&mut seen[hop.to.index()], true))
+            {
+                if hops[hop.to.index()] == FAR {
+                    return true;
+                }
+                above.push(hop.to);
+            }
+        }
+        false
     }
 
     /// Marks what can reach `target` over `forward` links that `keep` takes, found against them over `backward` links.
@@ -368,5 +449,33 @@ impl<'a> Search<'a> {
                 found(s, &self.chosen);
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use netloom_model::SwitchId;
+    use netloom_testkit::cases::wired;
+
+    use super::PathSet;
+
+    /// `s` has three hops down to `d`, and two by way of `x` above it.
+    #[test]
+    fn a_shorter_way_up_is_taken_unless_it_cuts_a_switch_off() {
+        let [d, b, a, s, t, x] = [0, 1, 2, 3, 4, 5];
+        let rank = [0, 1, 2, 3, 5, 4];
+        let cables = [(b, d, 1), (a, b, 1), (s, a, 1), (x, d, 1), (s, x, 1)];
+        let switches = [("0d", 1), ("1b", 1), ("2a", 1), ("3s", 1), ("4t", 1), ("5x", 1)];
+        let paths = |more: &[(usize, usize, usize)]| {
+            let fabric = wired(&switches, &[&cables, more].concat());
+            let paths = PathSet::from_ranks(&fabric, &rank);
+            let id = SwitchId::from_index;
+            let next = |from| fabric.link_to_switch(paths.links(id(from), id(d))[0]).unwrap().index();
+            (next(s), paths.hops(id(s), id(d)), paths.hops(id(t), id(d)))
+        };
+        // `t` also reaches `d` by `x`.
+        assert_eq!(paths(&[(s, t, 1), (t, x, 1)]), (x, Some(2), Some(2)));
+        // It does not: all go down where they can, and `t` over four cables.
+        assert_eq!(paths(&[(s, t, 1)]), (a, Some(3), Some(4)));
     }
 }

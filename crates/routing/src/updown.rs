@@ -51,6 +51,8 @@ pub(crate) struct UpDown {
     pub down: HopLists,
     /// Switches with a rank, highest first.
     pub from_top: Vec<SwitchId>,
+    /// Whether every link joins ranks next to each other. Then no way is shorter than one that only goes down.
+    pub layered: bool,
 }
 
 impl UpDown {
@@ -60,11 +62,9 @@ impl UpDown {
         let both = |a, b| of(a) != NO_RANK && of(b) != NO_RANK;
         let mut from_top: Vec<SwitchId> = fabric.switches().filter(|&s| of(s) != NO_RANK).collect();
         from_top.sort_by_key(|&s| (std::cmp::Reverse(of(s)), s));
-        Self {
-            up: HopLists::collect(fabric, |s, t| both(s, t) && of(t) > of(s)),
-            down: HopLists::collect(fabric, |s, t| both(s, t) && of(t) < of(s)),
-            from_top,
-        }
+        let up = HopLists::collect(fabric, |s, t| both(s, t) && of(t) > of(s));
+        let layered = fabric.switches().all(|s| up.of(s).iter().all(|hop| of(hop.to) == of(s) + 1));
+        Self { up, down: HopLists::collect(fabric, |s, t| both(s, t) && of(t) < of(s)), from_top, layered }
     }
 
     /// The same by levels, 255 for none; links between equal levels are in neither list.

@@ -32,8 +32,10 @@ pub enum Did {
     Replaced,
     /// Left as it was: no tag, or no frame that may have one.
     NotOurs,
-    /// Left as it was: a fragment, or one that may become some.
+    /// Left as it was: a fragment.
     Fragment,
+    /// Left as it was: whole, but it may be cut on its way (no DF), and needs its identification.
+    MayFragment,
     /// Left as it was by the sender: somebody else uses the byte.
     DsInUse,
 }
@@ -46,6 +48,7 @@ impl Did {
             Self::Replaced => "replaced",
             Self::NotOurs => "not_ours",
             Self::Fragment => "fragments",
+            Self::MayFragment => "may_fragment",
             Self::DsInUse => "ds_in_use",
         }
     }
@@ -69,7 +72,7 @@ pub fn send(frame: &mut [u8], id: u16, mask: u32, congested: bool) -> Did {
         return Did::NotOurs;
     }
     if !is_atomic(frame) {
-        return Did::Fragment;
+        return fragment(frame);
     }
     if frame[DS] != 0 && tag(frame[DS]).is_none() {
         return Did::DsInUse;
@@ -107,7 +110,7 @@ fn found(frame: &[u8]) -> Result<Tag, Did> {
         return Err(Did::NotOurs);
     }
     let kept = tag(frame[DS]).ok_or(Did::NotOurs)?;
-    if is_atomic(frame) { Ok(kept) } else { Err(Did::Fragment) }
+    if is_atomic(frame) { Ok(kept) } else { Err(fragment(frame)) }
 }
 
 fn is_ipv4(frame: &[u8]) -> bool {
@@ -115,6 +118,11 @@ fn is_ipv4(frame: &[u8]) -> bool {
         && frame[12..14] == [8, 0]
         && frame[ETHERNET] >> 4 == 4
         && frame[ETHERNET] & 15 >= 5
+}
+
+/// Why a frame that is not atomic is left alone.
+fn fragment(frame: &[u8]) -> Did {
+    if word(frame, FRAGMENT) & 0x3FFF == 0 { Did::MayFragment } else { Did::Fragment }
 }
 
 /// Whether the packet is whole and stays so; the reserved bit says nothing.

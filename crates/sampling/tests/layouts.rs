@@ -17,7 +17,7 @@ const PROGRAM: &str = r#"
 
 int main(void)
 {
-    static const char *names[] = {"sampled", "replaced", "not_ours", "fragments", "ds_in_use"};
+    static const char *names[] = {"sampled", "replaced", "not_ours", "fragments", "may_fragment", "ds_in_use"};
     char step[16], hex[512];
     unsigned mask, congested, random, i, length, byte;
     while (scanf("%15s %x %u %x %511s", step, &mask, &congested, &random, hex) == 5) {

@@ -124,7 +124,9 @@ pub fn detect(fabric: &Fabric) -> Structure {
         findings: Vec::new(),
         tree: None,
     };
-    structure.order = order_in_words(fabric, &structure, guessed, !moved.is_empty());
+    let by_distance =
+        || parts.iter().filter(|part| has_host(&graph, part)).all(|part| counts_down(&graph, part, &base));
+    structure.order = order_in_words(fabric, &structure, guessed, !moved.is_empty(), by_distance);
     match recognise::regular_tree(fabric, &structure) {
         _ if is_dragonfly => structure.irregular = Some("a dragonfly, no tree".into()),
         Ok(tree) => {
@@ -138,8 +140,22 @@ pub fn detect(fabric: &Fabric) -> Structure {
     structure
 }
 
+/// Whether ranks count down from the highest, so that these as stated roots give the same order.
+fn counts_down(graph: &SwitchGraph, part: &[usize], rank: &[u32]) -> bool {
+    let highest = part.iter().map(|&s| rank[s]).max().unwrap_or(0);
+    let distance = graph.distances(part.iter().copied().filter(|&s| rank[s] == highest));
+    let deepest = part.iter().map(|&s| distance[s]).max().unwrap_or(0);
+    part.iter().all(|&s| rank[s] == deepest - distance[s])
+}
+
 /// What up and down go by, where it is not the levels alone.
-fn order_in_words(fabric: &Fabric, structure: &Structure, guessed: bool, moved: bool) -> Option<String> {
+fn order_in_words(
+    fabric: &Fabric,
+    structure: &Structure,
+    guessed: bool,
+    moved: bool,
+    by_distance: impl Fn() -> bool,
+) -> Option<String> {
     if structure.by_levels() && !guessed {
         return None;
     }
@@ -148,7 +164,8 @@ fn order_in_words(fabric: &Fabric, structure: &Structure, guessed: bool, moved: 
     }
     let top = structure.rank.iter().copied().filter(|&r| r != NO_RANK).max()?;
     let on_top: Vec<usize> = (0..structure.rank.len()).filter(|&s| structure.rank[s] == top).collect();
-    Some(format!("with {} on top", some_switches(fabric, &on_top)))
+    let of = if by_distance() { "" } else { " of mended levels" };
+    Some(format!("with {} on top{of}", some_switches(fabric, &on_top)))
 }
 
 fn has_host(graph: &SwitchGraph, part: &[usize]) -> bool {

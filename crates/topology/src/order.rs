@@ -5,9 +5,10 @@
 //! argument: Schroeder et al., 1991). OpenSM takes a cable between two *roots* for one that leads up in both
 //! directions; here it is as any other.
 //!
-//! Any order is sound; they differ in what their ways can carry. Where levels lose pairs of hosts, and where levels are a
-//! guess, several orders are made. Of those that lose fewest pairs the one is taken whose ways carry an all-to-all with
-//! the least load (`spread.rs`), then the one with fewest pairs without a shortest way:
+//! Any order is sound; they differ in what their ways can carry. Where levels lose pairs of hosts or carry less than all
+//! shortest ways do, and where levels are a guess, several orders are made. Of those that lose fewest pairs of hosts, then
+//! fewest ways between hosts and switches without, the one is taken whose ways carry an all-to-all with the least load
+//! (`spread.rs`), then the one with fewest pairs without a shortest way:
 //!
 //! - the levels, mended (`ranks.rs`);
 //! - the levels with all that one switch climbs to turned upside down, so that this switch is on top. Hosts on two
@@ -16,6 +17,8 @@
 //!
 //! Work is bounded by [`STEPS`], whatever the fabric: in large ones fewer orders are tried, and judged by fewer
 //! destinations.
+
+use std::cmp::Ordering;
 
 use crate::graph::SwitchGraph;
 use crate::ranks;
@@ -41,6 +44,8 @@ pub(crate) struct Order {
     pub rank: Vec<u32>,
     /// Pairs of switches with hosts that no way by it joins.
     pub lost_pairs: u64,
+    /// Pairs of a switch with hosts and one without that no way joins: management of the other is lost.
+    lost_bare: u64,
 }
 
 /// How another order than the first is made.
@@ -55,8 +60,15 @@ enum Other {
 impl Order {
     fn new(graph: &SwitchGraph, part: &[usize], base: Vec<u32>) -> Self {
         let rank = by_guid(graph, part, &base);
-        let lost_pairs = reach(graph, part, &rank).lost_pairs;
-        Self { base, rank, lost_pairs }
+        let found = reach(graph, part, &rank);
+        let bare = part.iter().filter(|&&s| graph.hosts[s] == 0);
+        let lost_bare = bare.map(|&s| found.hosted - u64::from(found.reached[s])).sum();
+        Self { base, rank, lost_pairs: found.lost_pairs, lost_bare }
+    }
+
+    /// What it loses: hosts first.
+    fn lost(&self) -> (u64, u64) {
+        (self.lost_pairs, self.lost_bare)
     }
 }
 
@@ -86,24 +98,56 @@ fn by_guid(graph: &SwitchGraph, part: &[usize], base: &[u32]) -> Vec<u32> {
     rank
 }
 
-/// The order of a tree: by `levels` if they join all pairs of the part, else the best that is found. `lost_pairs` are
-/// those that levels lose where cables between equal ones are not used.
+/// The order of a tree: by `levels` if their ways join all pairs of the part and carry as much as any shortest ways, else
+/// the best that is found. `lost_pairs` are those that levels lose where cables between equal ones are not used.
 pub(crate) fn of_tree(graph: &SwitchGraph, part: &[usize], levels: &[u32], lost_pairs: u64) -> Order {
-    let mut rank = by_guid(graph, part, levels);
-    if lost_pairs == 0 {
-        // More cables take no way away.
-        return Order { base: levels.to_vec(), rank, lost_pairs };
+    let mut first =
+        Order { base: levels.to_vec(), rank: by_guid(graph, part, levels), lost_pairs, lost_bare: 0 };
+    let mut lost = vec![false; graph.len()];
+    // Cables between equal levels take no way away.
+    if lost_pairs > 0 {
+        let found = reach(graph, part, &first.rank);
+        first.lost_pairs = found.lost_pairs;
+        if found.lost_pairs > 0 {
+            part.iter()
+                .for_each(|&s| lost[s] = graph.hosts[s] > 0 && u64::from(found.reached[s]) < found.hosted);
+            ranks::mend(graph, part, &mut first.rank);
+            first = Order::new(graph, part, first.rank);
+        }
     }
-    let found = reach(graph, part, &rank);
-    if found.lost_pairs == 0 {
-        return Order { base: levels.to_vec(), rank, lost_pairs: 0 };
+    if !lost.contains(&true) && (alike(graph, part, levels) || carries_enough(graph, part, &first.rank)) {
+        return first;
     }
-    ranks::mend(graph, part, &mut rank);
-    let lost = |s: usize| graph.hosts[s] > 0 && u64::from(found.reached[s]) < found.hosted;
-    let tops = tops(graph, part, levels, lost);
+    if !lost.contains(&true) {
+        first = Order::new(graph, part, first.base);
+    }
+    let tops = tops(graph, part, levels, |s| lost[s]);
     let turned = tops.iter().map(|&top| Other::UpsideDown(top));
     let others: Vec<Other> = turned.chain(tops.iter().map(|&top| Other::From(top))).collect();
-    best(graph, part, levels, Order::new(graph, part, rank), &others).0
+    best(graph, part, levels, first, &others).0
+}
+
+/// Whether the part is whole, as far as numbers of cables tell: hosts on leaves alone, no cable between equal levels, and
+/// as many cables up and down at every switch of a level.
+fn alike(graph: &SwitchGraph, part: &[usize], levels: &[u32]) -> bool {
+    let mut of_level: Vec<Option<[usize; 2]>> = Vec::new();
+    part.iter().all(|&s| {
+        let count = |wanted| {
+            graph.neighbours(s).iter().filter(|&&t| levels[t as usize].cmp(&levels[s]) == wanted).count()
+        };
+        let here = [count(Ordering::Less), count(Ordering::Greater)];
+        let level = levels[s] as usize;
+        of_level.resize(of_level.len().max(level + 1), None);
+        let as_others = *of_level[level].get_or_insert(here) == here;
+        as_others && here[0] + here[1] == graph.neighbours(s).len() && (level == 0 || graph.hosts[s] == 0)
+    })
+}
+
+/// Whether the ways by `rank` carry about as much as all shortest ways do, evenly split, or as the hosts' own cables.
+fn carries_enough(graph: &SwitchGraph, part: &[usize], rank: &[u32]) -> bool {
+    let links = part.iter().map(|&s| graph.neighbours(s).len()).sum::<usize>().max(1);
+    let judge = Judge::new(graph, part, (STEPS / (8 * links)).max(ORDERS));
+    judge.spread(rank).load <= judge.shortest().max(judge.own_cable()) * (1.0 + WORTH_IT)
 }
 
 /// The order of what is no tree, by distance from one switch, and that switch; `first` is tried first.
@@ -139,11 +183,11 @@ fn best(
             Other::From(top) => from_roots(graph, part, &[top]),
         };
         let order = Order::new(graph, part, base);
-        if order.lost_pairs > found.lost_pairs {
+        if order.lost() > found.lost() {
             continue;
         }
         let now = judge.spread(&order.rank);
-        if order.lost_pairs < found.lost_pairs || better(now, spread) {
+        if order.lost() < found.lost() || better(now, spread) {
             (spread, found, which) = (now, order, Some(i));
         }
     }
@@ -156,9 +200,12 @@ fn better(one: Spread, other: Spread) -> bool {
     less || one.load <= other.load * (1.0 + 1e-9) && one.detours < other.detours
 }
 
-/// Switches to try on top: half of them leaves with as many cables as any, spread over the part, then neighbours of
-/// those that lose pairs.
+/// Switches to try on top: all of a small part, else half of them leaves with as many cables as any, spread over the
+/// part, then neighbours of those that lose pairs.
 fn tops(graph: &SwitchGraph, part: &[usize], levels: &[u32], lost: impl Fn(usize) -> bool) -> Vec<usize> {
+    if part.len() <= TOPS {
+        return part.to_vec();
+    }
     let leaves = || part.iter().copied().filter(|&s| levels[s] == 0);
     let most = leaves().map(|s| graph.neighbours(s).len()).max().unwrap_or(0);
     let whole: Vec<usize> = leaves().filter(|&s| graph.neighbours(s).len() == most).collect();

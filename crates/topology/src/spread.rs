@@ -3,6 +3,8 @@
 //! Even splits are one way to route, so their largest load is an upper bound on the adaptive-routing bound of these
 //! ways, and on a whole tree it is equal to it. It takes one pass over the links a destination. Large fabrics are judged
 //! by traffic to some of their switches only: the same ones for every order, so that loads compare.
+//!
+//! The ways are those of `netloom_routing`'s `paths.rs`: found hop by hop from the destination, one direction a switch.
 
 use crate::graph::{FAR, SwitchGraph};
 
@@ -23,6 +25,14 @@ pub(crate) struct Judge<'a> {
     towards: Vec<(usize, Vec<u32>)>,
 }
 
+/// Ways towards one switch.
+struct Ways {
+    hops: Vec<u32>,
+    below: Vec<bool>,
+    /// Switches with a way, the destination first, each after all that its ways lead through.
+    settled: Vec<usize>,
+}
+
 impl<'a> Judge<'a> {
     /// Judges by at most `most` destinations: evenly spaced ones of the switches with hosts.
     pub fn new(graph: &'a SwitchGraph, part: &'a [usize], most: usize) -> Self {
@@ -31,60 +41,146 @@ impl<'a> Judge<'a> {
         Self { graph, part, towards }
     }
 
+    /// What a host's own cable carries, if it is as fast as any: no order makes that less.
+    pub fn own_cable(&self) -> f64 {
+        self.towards.iter().map(|&(to, _)| f64::from(self.graph.hosts[to])).sum()
+    }
+
+    /// Largest load with all shortest ways, whatever their direction.
+    pub fn shortest(&self) -> f64 {
+        let mut load = vec![0f64; self.graph.link_count()];
+        let mut flow = vec![0f64; self.graph.len()];
+        let mut from_near = self.part.to_vec();
+        for (to, hops) in &self.towards {
+            from_near.sort_unstable_by_key(|&s| hops[s]);
+            self.pour(*to, &from_near, &mut flow, &mut load, |s, t| hops[t].saturating_add(1) == hops[s]);
+        }
+        load.into_iter().fold(0.0, f64::max)
+    }
+
     /// What the ways by `rank` carry; the two ends of a cable have different ranks.
     pub fn spread(&self, rank: &[u32]) -> Spread {
         let graph = self.graph;
-        let mut from_bottom = self.part.to_vec();
-        from_bottom.sort_by_key(|&s| rank[s]);
-        let mut load = vec![0f64; graph.link_count()];
+        let mut from_top = self.part.to_vec();
+        from_top.sort_by_key(|&s| std::cmp::Reverse(rank[s]));
+        let (mut load, mut flow) = (vec![0f64; graph.link_count()], vec![0f64; graph.len()]);
         let mut detours = 0;
-        let (mut hops, mut flow) = (vec![FAR; graph.len()], vec![0f64; graph.len()]);
-        let mut below = vec![false; graph.len()];
-        let mut queue = Vec::new();
+        let mut ways =
+            Ways { hops: vec![FAR; graph.len()], below: vec![false; graph.len()], settled: Vec::new() };
         for (to, shortest) in &self.towards {
-            for &s in self.part {
-                (hops[s], below[s], flow[s]) = (FAR, false, f64::from(graph.hosts[s]));
+            ways.start(self.part, *to);
+            if !ways.hop_by_hop(graph, rank) {
+                ways.start(self.part, *to);
+                ways.down_first(graph, rank, &from_top);
             }
-            (hops[*to], below[*to]) = (0, true);
-            queue.clear();
-            queue.push(*to);
-            let mut next = 0;
-            while let Some(&s) = queue.get(next) {
-                next += 1;
-                for &t in graph.neighbours(s) {
-                    let t = t as usize;
-                    if rank[t] > rank[s] && !below[t] {
-                        (hops[t], below[t]) = (hops[s] + 1, true);
-                        queue.push(t);
-                    }
-                }
-            }
-            for &s in from_bottom.iter().rev().filter(|&&s| !below[s]) {
-                let above = graph.neighbours(s).iter().map(|&t| t as usize).filter(|&t| rank[t] > rank[s]);
-                hops[s] = above.map(|t| hops[t].saturating_add(1)).min().unwrap_or(FAR);
-            }
-            // What climbs goes to higher ranks, what goes down to lower ones: each switch has all its flow when it sends.
-            let climbing = from_bottom.iter().filter(|&&s| !below[s]);
-            for &s in climbing.chain(from_bottom.iter().rev().filter(|&&s| below[s])) {
-                if s == *to || hops[s] == FAR || flow[s] == 0.0 {
-                    continue;
-                }
-                let down = below[s];
-                let nearer = |t: usize| {
-                    (rank[t] < rank[s]) == down && (below[t] || !down) && hops[t].saturating_add(1) == hops[s]
-                };
-                let ways = || graph.places(s).filter(|&(_, t, _)| nearer(t));
-                let capacity: f64 = ways().map(|(_, _, c)| f64::from(c)).sum();
-                for (at, t, c) in ways() {
-                    let share = flow[s] * f64::from(c) / capacity;
-                    load[at] += share * f64::from(graph.hosts[*to]) / f64::from(c);
-                    flow[t] += share;
-                }
-            }
-            let hosted = self.part.iter().filter(|&&s| graph.hosts[s] > 0 && hops[s] != FAR);
+            let (hops, below) = (&ways.hops, &ways.below);
+            let nearer = |s: usize, t: usize| {
+                (rank[t] < rank[s]) == below[s]
+                    && (below[t] || !below[s])
+                    && hops[t].saturating_add(1) == hops[s]
+            };
+            self.pour(*to, &ways.settled, &mut flow, &mut load, nearer);
+            let hosted = ways.settled.iter().filter(|&&s| graph.hosts[s] > 0);
             detours += hosted.filter(|&&s| hops[s] > shortest[s]).count() as u64;
         }
         Spread { load: load.into_iter().fold(0.0, f64::max), detours }
+    }
+
+    /// Adds the load of what all hosts send to those of `to`; every switch splits evenly over the links that `nearer`
+    /// takes. Switches come after all that they send to.
+    fn pour(
+        &self,
+        to: usize,
+        settled: &[usize],
+        flow: &mut [f64],
+        load: &mut [f64],
+        nearer: impl Fn(usize, usize) -> bool,
+    ) {
+        let graph = self.graph;
+        self.part.iter().for_each(|&s| flow[s] = f64::from(graph.hosts[s]));
+        for &s in settled.iter().rev().filter(|&&s| s != to) {
+            if flow[s] == 0.0 {
+                continue;
+            }
+            let ways = || graph.places(s).filter(|&(_, t, _)| nearer(s, t));
+            let capacity: f64 = ways().map(|(_, _, c)| f64::from(c)).sum();
+            for (at, t, c) in ways() {
+                let share = flow[s] * f64::from(c) / capacity;
+                load[at] += share * f64::from(graph.hosts[to]) / f64::from(c);
+                flow[t] += share;
+            }
+        }
+    }
+}
+
+impl Ways {
+    fn start(&mut self, part: &[usize], to: usize) {
+        part.iter().for_each(|&s| (self.hops[s], self.below[s]) = (FAR, false));
+        (self.hops[to], self.below[to]) = (0, true);
+        self.settled.clear();
+        self.settled.push(to);
+    }
+
+    /// `false` if a switch with a way down is left without a way.
+    fn hop_by_hop(&mut self, graph: &SwitchGraph, rank: &[u32]) -> bool {
+        let mut from = 0;
+        while from < self.settled.len() {
+            let layer = from..self.settled.len();
+            from = layer.end;
+            for down in [true, false] {
+                for i in layer.clone() {
+                    let s = self.settled[i];
+                    if down && !self.below[s] {
+                        continue;
+                    }
+                    for &t in graph.neighbours(s) {
+                        let t = t as usize;
+                        if (rank[t] > rank[s]) == down && self.hops[t] == FAR {
+                            (self.hops[t], self.below[t]) = (self.hops[s] + 1, down);
+                            self.settled.push(t);
+                        }
+                    }
+                }
+            }
+        }
+        // What hangs on the settled ones goes up to them, so only a way down through one that goes up can be missing.
+        let above =
+            |s: usize| graph.neighbours(s).iter().map(|&t| t as usize).filter(move |&t| rank[t] > rank[s]);
+        let mut has_way_down = vec![false; graph.len()];
+        let mut open = vec![self.settled[0]];
+        while let Some(s) = open.pop() {
+            for t in above(s) {
+                if self.hops[t] == FAR {
+                    return false;
+                }
+                if !std::mem::replace(&mut has_way_down[t], true) {
+                    open.push(t);
+                }
+            }
+        }
+        true
+    }
+
+    /// Whoever has a way down goes down.
+    fn down_first(&mut self, graph: &SwitchGraph, rank: &[u32], from_top: &[usize]) {
+        let mut next = 0;
+        while let Some(&s) = self.settled.get(next) {
+            next += 1;
+            for &t in graph.neighbours(s) {
+                let t = t as usize;
+                if rank[t] > rank[s] && !self.below[t] {
+                    (self.hops[t], self.below[t]) = (self.hops[s] + 1, true);
+                    self.settled.push(t);
+                }
+            }
+        }
+        for &s in from_top.iter().filter(|&&s| !self.below[s]) {
+            let above = graph.neighbours(s).iter().map(|&t| t as usize).filter(|&t| rank[t] > rank[s]);
+            self.hops[s] = above.map(|t| self.hops[t].saturating_add(1)).min().unwrap_or(FAR);
+            if self.hops[s] != FAR {
+                self.settled.push(s);
+            }
+        }
     }
 }
 

@@ -80,7 +80,8 @@ fn check_shape(f: &Fabric, s: &Structure) {
     let lost = pairs_without_route(f, &by_levels);
     assert_eq!(s.levels_lose_pairs, lost > 0);
     if s.peer_links.is_empty() {
-        assert_eq!(s.by_levels(), lost == 0, "ranks differ only where levels lose a pair");
+        // Ranks also differ where levels carry less than another order.
+        assert!(lost == 0 || !s.by_levels(), "levels lose pairs and stay");
     }
 }
 

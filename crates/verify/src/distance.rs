@@ -1,7 +1,8 @@
 //! Shortest admissible paths to one leaf under link weights.
 //!
-//! Admissible: minimal up*/down*. A switch above the leaf goes down, one hop nearer; any other goes up, to those
-//! that are nearest.
+//! Admissible: minimal up*/down*, by destination. Layer by layer from the leaf, a switch goes down to one that goes down,
+//! or else up to any. Where that cuts a switch off, whoever has a way down goes down, and all others go up to those that
+//! are nearest.
 
 use std::collections::VecDeque;
 
@@ -13,6 +14,8 @@ pub(crate) struct Graph {
     /// Per switch `(link up, switch above)`.
     pub up: Vec<Vec<(LinkId, SwitchId)>>,
     from_top: Vec<SwitchId>,
+    /// Per switch `(link up to it, switch below)`, where some link skips a rank.
+    skipping: Option<Vec<Vec<(LinkId, SwitchId)>>>,
 }
 
 /// Towards one leaf.
@@ -21,7 +24,17 @@ pub(crate) struct Towards {
     pub hops: Vec<u32>,
     /// Least sum of weights over admissible paths; infinite if no path.
     pub weight: Vec<f64>,
-    /// Whether only down links lead to the leaf.
+    /// Whether packets go down from here.
+    pub below: Vec<bool>,
+}
+
+/// Which way packets for one leaf take from every switch.
+pub(crate) struct Turns {
+    /// Switches with a way, after those that it leads through.
+    pub settled: Vec<SwitchId>,
+    /// Links to the leaf, `u32::MAX` if no way.
+    pub hops: Vec<u32>,
+    /// Whether packets go down from here.
     pub below: Vec<bool>,
 }
 
@@ -39,7 +52,70 @@ impl Graph {
         }
         let mut from_top: Vec<SwitchId> = fabric.switches().filter(|&s| level(s) != u16::MAX).collect();
         from_top.sort_by_key(|&s| std::cmp::Reverse(level(s)));
-        Self { up, from_top }
+        let skips = from_top.iter().any(|&s| up[s.index()].iter().any(|&(_, t)| level(t) - level(s) > 1));
+        let skipping = skips.then(|| {
+            let mut under = vec![Vec::new(); up.len()];
+            for &s in &from_top {
+                up[s.index()].iter().for_each(|&(l, t)| under[t.index()].push((l, s)));
+            }
+            under
+        });
+        Self { up, from_top, skipping }
+    }
+
+    /// The turns towards a leaf where some link skips a rank; `None` where none does, as then down is always shorter.
+    pub fn turns(&self, leaf: SwitchId) -> Option<Turns> {
+        let under = self.skipping.as_ref()?;
+        let nothing = || Turns {
+            settled: vec![leaf],
+            hops: vec![u32::MAX; self.up.len()],
+            below: vec![false; self.up.len()],
+        };
+        let (mut found, mut layer, mut hops) = (nothing(), vec![leaf], 0);
+        (found.hops[leaf.index()], found.below[leaf.index()]) = (0, true);
+        while !layer.is_empty() {
+            hops += 1;
+            let mut next = Vec::new();
+            for down in [true, false] {
+                for &s in &layer {
+                    let near = match down {
+                        true if found.below[s.index()] => &self.up[s.index()],
+                        true => continue,
+                        false => &under[s.index()],
+                    };
+                    for &(_, t) in near {
+                        if found.hops[t.index()] == u32::MAX {
+                            (found.hops[t.index()], found.below[t.index()]) = (hops, down);
+                            next.push(t);
+                        }
+                    }
+                }
+            }
+            found.settled.extend(&next);
+            layer = next;
+        }
+        // All that the leaf is below, and is below these, has some way.
+        let mut plain = nothing();
+        (plain.hops[leaf.index()], plain.below[leaf.index()]) = (0, true);
+        let mut at = 0;
+        while let Some(&s) = plain.settled.get(at) {
+            at += 1;
+            for &(_, t) in &self.up[s.index()] {
+                if !plain.below[t.index()] {
+                    (plain.hops[t.index()], plain.below[t.index()]) = (plain.hops[s.index()] + 1, true);
+                    plain.settled.push(t);
+                }
+            }
+        }
+        for &s in self.from_top.iter().filter(|s| !plain.below[s.index()]) {
+            if let Some(near) = self.up[s.index()].iter().map(|(_, t)| plain.hops[t.index()]).min()
+                && near != u32::MAX
+            {
+                plain.hops[s.index()] = near + 1;
+                plain.settled.push(s);
+            }
+        }
+        Some(if found.settled.len() == plain.settled.len() { found } else { plain })
     }
 
     /// Whether a link climbs.
@@ -51,6 +127,25 @@ impl Graph {
     /// `weight` is indexed by link.
     pub fn towards(&self, fabric: &Fabric, leaf: SwitchId, weight: &[f64]) -> Towards {
         let n = self.up.len();
+        if let Some(Turns { settled, hops, below }) = self.turns(leaf) {
+            let under = self.skipping.as_ref().expect("there are turns");
+            let mut sum = vec![f64::INFINITY; n];
+            sum[leaf.index()] = 0.0;
+            for s in &settled[1..] {
+                let links = if below[s.index()] { &under[s.index()] } else { &self.up[s.index()] };
+                let nearer = |t: SwitchId| {
+                    hops[t.index()] + 1 == hops[s.index()] && (below[t.index()] || !below[s.index()])
+                };
+                let through = links.iter().filter(|&&(_, t)| hops[t.index()] != u32::MAX && nearer(t)).map(
+                    |&(l, t)| {
+                        let link = if below[s.index()] { fabric.reverse(l) } else { l };
+                        weight[link.index()] + sum[t.index()]
+                    },
+                );
+                sum[s.index()] = through.fold(f64::INFINITY, f64::min);
+            }
+            return Towards { hops, weight: sum, below };
+        }
         let mut hops = vec![u32::MAX; n];
         let mut sum = vec![f64::INFINITY; n];
         (hops[leaf.index()], sum[leaf.index()]) = (0, 0.0);

@@ -6,7 +6,7 @@
 
 use netloom_model::{Fabric, SwitchId};
 
-use crate::distance::Graph;
+use crate::distance::{Graph, Turns};
 
 /// A link in none of the sets.
 pub(crate) const NONE: u32 = u32::MAX;
@@ -48,7 +48,10 @@ impl<'a> Walk<'a> {
             self.below[s.index()] = false;
             self.known[s.index()] = false;
         }
-        self.above(to);
+        match self.graph.turns(to) {
+            Some(turns) => self.by_turns(to, turns),
+            None => self.above(to),
+        }
         let mut found = Vec::new();
         for &s in senders.iter().filter(|&&s| s != to) {
             self.resolve(s);
@@ -63,6 +66,29 @@ impl<'a> Walk<'a> {
     fn begin(&mut self, s: SwitchId) {
         self.known[s.index()] = true;
         self.touched.push(s);
+    }
+
+    /// Everything that has a way, where links skip ranks.
+    fn by_turns(&mut self, to: SwitchId, turns: Turns) {
+        for &s in &turns.settled {
+            self.begin(s);
+            (self.hops[s.index()], self.below[s.index()]) = (turns.hops[s.index()], turns.below[s.index()]);
+            let mut common = std::mem::take(&mut self.sets[s.index()]);
+            common.clear();
+            let mut first = true;
+            for l in self.fabric.switch_links(s).filter(|&l| s != to && self.fabric.alive(l)) {
+                let Some(t) = self.fabric.link_to_switch(l) else { continue };
+                let climbs = self.graph.up[s.index()].contains(&(l, t));
+                if climbs != turns.below[s.index()]
+                    && (climbs || turns.below[t.index()])
+                    && turns.hops[t.index()].checked_add(1) == Some(turns.hops[s.index()])
+                {
+                    narrow(&mut common, first, self.set_of[l.index()], &self.sets[t.index()]);
+                    first = false;
+                }
+            }
+            self.sets[s.index()] = common;
+        }
     }
 
     /// Everything that `to` is below, breadth first; a switch is final when its turn has come.

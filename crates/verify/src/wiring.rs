@@ -67,8 +67,8 @@ impl Batch {
         if hops == u8::MAX { self.hops[at] } else { hops }
     }
 
-    /// Hops of the way from `switch` to destination `j` of `dests`, down where down leads there, else up: what tables
-    /// without turns can do at best. `u16::MAX` if there is none.
+    /// Hops of the way from `switch` to destination `j` of `dests` by up*/down*, one direction a switch: what tables
+    /// without turns can do. `u16::MAX` if there is none.
     pub fn up_down_hops(&mut self, wiring: &Wiring, dests: &[u32], j: usize, switch: u32) -> u16 {
         self.up_down_hops[j].get_or_insert_with(|| wiring.up_down_hops(dests[j]))[switch as usize]
     }
@@ -129,6 +129,39 @@ impl Wiring {
     }
 
     fn up_down_hops(&self, dest: u32) -> Vec<u16> {
+        // Hop by hop: down before up, as long as it leaves nobody out.
+        let mut hops = vec![u16::MAX; self.on.len()];
+        hops[dest as usize] = 0;
+        let mut below = vec![false; self.on.len()];
+        below[dest as usize] = true;
+        let mut last = vec![dest];
+        for hop in 1.. {
+            let mut next = Vec::new();
+            for wanted in [Way::Up, Way::Down] {
+                for &t in &last {
+                    if wanted == Way::Up && !below[t as usize] {
+                        continue;
+                    }
+                    for &(s, _) in self.near(t).iter().filter(|&&(_, way)| way == wanted) {
+                        if hops[s as usize] == u16::MAX {
+                            (hops[s as usize], below[s as usize]) = (hop, wanted == Way::Up);
+                            next.push(s);
+                        }
+                    }
+                }
+            }
+            if next.is_empty() {
+                break;
+            }
+            last = next;
+        }
+        let plain = self.down_first_hops(dest);
+        let left_out = |s: usize| plain[s] != u16::MAX && hops[s] == u16::MAX;
+        if (0..hops.len()).any(left_out) { plain } else { hops }
+    }
+
+    /// Hops where whoever has a way down goes down.
+    fn down_first_hops(&self, dest: u32) -> Vec<u16> {
         let mut hops = vec![u16::MAX; self.on.len()];
         hops[dest as usize] = 0;
         let mut below = std::collections::VecDeque::from([dest]);

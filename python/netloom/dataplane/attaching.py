@@ -39,7 +39,7 @@ class Seen:
 
     port: Attached
     others: int = 0
-    """How many filters of others it has in the directions of ours."""
+    """How many filters and programs (TCX) of others it has in the directions of ours."""
 
 
 @dataclass
@@ -87,7 +87,12 @@ def look(wires: Sequence[Wire]) -> list[Seen]:
             index = sockets.interfaces(wire.namespace).get(wire.interface)
             if index is None or inode is None:
                 raise LiveError(f"{_named(wire)}: there is no interface {wire.place}")
+            if not link.is_ethernet(index):
+                raise LiveError(f"{_named(wire)}: {wire.place} is no interface of Ethernet")
             had_clsact, others = _room(link, wire, index)
+            others += sum(
+                loaded.tcx_programs(wire.namespace, index, one) for one, _ in PROGRAMS[wire.port.role]
+            )
             addresses: tuple[str, ...] = ()
             if wire.port.role == "host":
                 addresses = wire.addresses or tuple(link.addresses(index))

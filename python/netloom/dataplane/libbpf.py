@@ -30,6 +30,7 @@ def library() -> Any:
         ("bpf_map_lookup_elem", number, (number, text, pointer)),
         ("bpf_prog_test_run_opts", number, (number, pointer)),
         ("bpf_prog_get_fd_by_id", number, (ctypes.c_uint32,)),
+        ("bpf_prog_query", number, (number, number, ctypes.c_uint32, pointer, pointer, pointer)),
         ("bpf_map_get_fd_by_id", number, (ctypes.c_uint32,)),
         ("bpf_obj_get_info_by_fd", number, (number, pointer, pointer)),
         ("libbpf_num_possible_cpus", number, ()),

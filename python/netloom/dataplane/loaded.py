@@ -14,13 +14,39 @@ import struct
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from netloom.dataplane import namespaces
 from netloom.dataplane.libbpf import library
+from netloom.dataplane.netlink import Direction
 from netloom.dataplane.programs import FIRST, PORT, counts
 from netloom.errors import LiveError
 
 _INFO_BYTES, _MAP_INFO_BYTES = 80, 40
 _COUNT_AT, _IDS_AT, _NAME_AT = 52, 56, 24
 _MOST_MAPS = 64
+_TCX = {"ingress": 46, "egress": 47}
+"""Kinds of places (`bpf_attach_type`) where programs are put without a filter, since Linux 6.6."""
+
+
+def tcx_programs(namespace: str | None, index: int, direction: Direction) -> int:
+    """How many programs an interface has that see packets before all filters (TCX).
+
+    Parameters
+    ----------
+    namespace : str or None
+        As `ip netns` names it; None: this process's.
+    index : int
+        Of the interface.
+    direction : {"ingress", "egress"}
+
+    Returns
+    -------
+    int
+        0 where the kernel has no such places.
+    """
+    number = ctypes.c_uint32(0)
+    with namespaces.inside(namespace):
+        failed = library().bpf_prog_query(index, _TCX[direction], 0, None, None, ctypes.byref(number))
+    return 0 if failed else number.value
 
 
 class Loaded:

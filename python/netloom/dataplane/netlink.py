@@ -28,6 +28,7 @@ _ETH_P_ALL = socket.htons(0x0003)
 _NETLINK_ROUTE, _ERROR, _DONE = 0, 2, 3
 _REQUEST, _ACK, _DUMP, _EXCL, _CREATE = 1, 4, 0x300, 0x200, 0x400
 _GETLINK, _GETADDR = 18, 22
+_ARPHRD_ETHER = 1
 _NEWQDISC, _DELQDISC, _GETQDISC = 36, 37, 38
 _NEWTFILTER, _DELTFILTER, _GETTFILTER = 44, 45, 46
 _HEADER = struct.Struct("=IHHII")
@@ -93,6 +94,14 @@ class Netlink:
             name = _attributes(body[_LINK.size :]).get(_IFLA_IFNAME, b"")
             found[_text(name)] = index
         return found
+
+    def is_ethernet(self, index: int) -> bool:
+        """Whether packets of an interface begin with a header of Ethernet: those of a tun device do not."""
+        for body in self._dump(_GETLINK, _LINK.pack(0, 0, 0, 0, 0)):
+            _, kind, there, _, _ = _LINK.unpack_from(body)
+            if there == index:
+                return bool(kind == _ARPHRD_ETHER)
+        return False
 
     def addresses(self, index: int) -> list[str]:
         """The IPv4 addresses of an interface."""

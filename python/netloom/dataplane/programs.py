@@ -30,6 +30,7 @@ COUNTS = (
     "congested",
     "not_ours",
     "fragments",
+    "may_fragment",
     "ds_in_use",
     "segments",
     "lost",

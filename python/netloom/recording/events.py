@@ -20,6 +20,8 @@ from netloom.recording.records import Record
 CLOCK, TIME, SPENT, WIDE, REQUEST, COMPLETES, MATCHED, COUNT, COMMUNICATOR, MEMBER = range(1, 11)
 CANCELLED, CANCEL = 11, 12
 FIRST_FUNCTION = 16
+COMPLETES_ONE = 0x8000
+"""A bit of a function's code: the call completes one request, and has its handle in the second word."""
 PEER_NONE, PEER_ANY = 0xFFFFFF, 0xFFFFFE
 NO_TAG, WIDE_COMMUNICATOR = 0xFFFF, 0xFF
 
@@ -136,22 +138,25 @@ def _of_thread(raw: npt.NDArray[np.uint64], thread: int, record: Record) -> dict
     low = (first & np.uint64(0xFFFFFFFF)).astype(np.int64)
     code = ((first >> np.uint64(32)) & np.uint64(0xFFFF)).astype(np.int64)
     tag = (first >> np.uint64(48)).astype(np.int64)
+    one = (code & COMPLETES_ONE) > 0
+    code = np.where(one, code - COMPLETES_ONE, code)
     is_main = (code >= FIRST_FUNCTION) & (code < FIRST_FUNCTION + len(record.names))
     main = np.flatnonzero(is_main)
     number = np.cumsum(is_main) - 1  # Of the event at or before each record.
     clocks = np.maximum.accumulate(np.where(code == CLOCK, np.arange(len(code)), -1)) if len(code) else code
     clocked = clocks[main] >= 0
     base = np.where(clocked, second[np.maximum(clocks[main], 0)], 0)
-    peer = second[main] & 0xFFFFFF
+    single = one[main]
+    peer = np.where(single, PEER_NONE, second[main] & 0xFFFFFF)
     found: dict[str, Any] = {
         "thread": np.full(len(main), thread),
         "function": code[main] - FIRST_FUNCTION,
         "end": base + low[main],
-        "spent": np.full(len(main), -1),
+        "spent": np.where(single & (tag[main] != NO_TAG), tag[main], -1),
         "peer": np.where(peer == PEER_NONE, NONE, np.where(peer == PEER_ANY, ANY, peer)),
-        "tag": np.where(tag[main] == NO_TAG, -1, tag[main]),
-        "communicator": (second[main] >> 24) & 0xFF,
-        "bytes": (second[main] >> 32) & 0xFFFFFFFF,
+        "tag": np.where(single | (tag[main] == NO_TAG), -1, tag[main]),
+        "communicator": np.where(single, 0, (second[main] >> 24) & 0xFF),
+        "bytes": np.where(single, 1, (second[main] >> 32) & 0xFFFFFFFF),
         "valid": clocked,
         "unread": int(np.count_nonzero((code > CANCEL) & ~is_main)),
     }
@@ -171,7 +176,7 @@ def _of_thread(raw: npt.NDArray[np.uint64], thread: int, record: Record) -> dict
         for kind in (REQUEST, COMPLETES, MATCHED, COUNT, CANCELLED, CANCEL)
     }
     found["requests"] = number[after[REQUEST]], second[after[REQUEST]]
-    done = after[COMPLETES]
+    done = np.union1d(after[COMPLETES], main[single])
     matched = np.zeros(len(done), np.int64) + ANY
     told = np.full(len(done), -1, np.int64)
     which = np.searchsorted(done, after[MATCHED]) - 1
@@ -184,6 +189,9 @@ def _of_thread(raw: npt.NDArray[np.uint64], thread: int, record: Record) -> dict
     found["completions"] = number[done], second[done], matched, told, cancelled
     # A cancel lies behind the event before it: it is of the last request with its handle.
     found["cancels"] = number[after[CANCEL]], second[after[CANCEL]]
+    clocks, times = np.flatnonzero(code == CLOCK), np.flatnonzero(code == TIME)
+    times = times[np.isin(times - 1, clocks)][-1:]
+    found["told"] = second[times - 1].tolist(), second[times].tolist()
     counts = after[COUNT]
     found["counts"] = number[counts], low[counts], np.clip(second[counts], 0, 1 << 50)
     found["communicators"] = _communicators(code, low, second, record.ranks)
@@ -252,6 +260,7 @@ def _together(record: Record, parts: list[dict[str, Any]]) -> Rank:
     sizes[known] = [len(communicators[number][0]) for number in known.tolist()]
     kept = (counted >= 0) & (size <= _MOST_BYTES)
     kept[kept] = member[kept] < sizes[communicator[order][counted[kept]]]
+    last = max(((*clock, *time) for clock, time in (part["told"] for part in parts) if clock), default=None)
     began_by, ended_by = threads[joined("requests", 0)], threads[joined("completions", 0)]
     pairs = _requests(starts, handles, began_by, ends, done, ended_by)
     rank = Rank(
@@ -259,8 +268,8 @@ def _together(record: Record, parts: list[dict[str, Any]]) -> Rank:
         names=record.names,
         function=function[order],
         thread=whole("thread")[order],
-        start_ns=_nanoseconds(record, began[order]),
-        end_ns=_nanoseconds(record, end[order]),
+        start_ns=_nanoseconds(record, began[order], last),
+        end_ns=_nanoseconds(record, end[order], last),
         peer=peer[order],
         tag=whole("tag")[order],
         communicator=communicator[order],
@@ -362,11 +371,20 @@ def _resolve(rank: Rank, pairs: tuple[Ints, Ints], sources: Ints, tags: Ints) ->
             rank.tag[event] = tag_told
 
 
-def _nanoseconds(record: Record, ticks: Ints) -> Ints:
-    """Times since 1970; -1 stays."""
+def _nanoseconds(record: Record, ticks: Ints, last: tuple[int, int] | None) -> Ints:
+    """Times since 1970; -1 stays.
+
+    The clock's pace is told best by the longest span of which it is known: from the start to the end, or to
+    the last time that a rank without an end has told. What the rank measured as it began, over a fifth of a
+    millisecond, stands where there is no more, and where somebody has set the clock meanwhile.
+    """
     start, end, pace = record.clock
-    if record.end_ns > record.start_ns and end - start > 1e8 / pace:
-        pace = (record.end_ns - record.start_ns) / (end - start)
+    end_ns = record.end_ns
+    if not end_ns and last is not None:
+        end, end_ns = last
+    if (end - start) * pace > 1e6:
+        told = (end_ns - record.start_ns) / (end - start)
+        pace = told if abs(told / pace - 1) < 0.01 else pace
     since = ((ticks - start) * pace).astype(np.int64)
     return np.where(ticks < 0, -1, record.start_ns + since)
 

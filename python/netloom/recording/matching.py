@@ -37,6 +37,9 @@ class Matching:
         Receives whose source or tag was never told.
     messages : int
         Pairs.
+    ambiguous : int
+        Pairs whose order only the clock tells: with one source, destination, communicator and tag, several
+        threads of a rank sent, or several received. MPI says nothing of which came first.
     late : int
         Messages whose receive was over before their send began, where that is known: clocks of hosts differ.
     """
@@ -48,6 +51,7 @@ class Matching:
     unmatched: list[tuple[int, int, int, int, int, int]]
     untold: int
     messages: int
+    ambiguous: int
     late: int
 
 
@@ -120,6 +124,11 @@ def match(trace: Trace, of: Sequence[Events] | None = None) -> Matching:
     flags[order] = paired
     halves = order[paired]
     sent, received = halves[side[halves] == 0], halves[side[halves] == 1]
+    # Of each half: whether another thread has a half on the same side. The first of a side stands for it.
+    sides = starts[group] + np.where(side[order] == 1, sends[group], 0) if groups else order
+    unsure = np.zeros(groups, bool)
+    unsure[group[thread[order] != thread[order[sides]]]] = True
+    ambiguous = int(np.minimum(sends, receives)[unsure].sum())
     got = np.zeros(len(order), np.int64)
     got[received] = size[sent]
     other = np.zeros(len(order), np.int64)
@@ -143,4 +152,4 @@ def match(trace: Trace, of: Sequence[Events] | None = None) -> Matching:
     )
     known = (when[sent] >= 0) & (when[received] >= 0)
     late = int(np.count_nonzero(known & (when[received] < when[sent])))
-    return Matching(kept, tags, each, partners, unmatched, untold, len(sent), late)
+    return Matching(kept, tags, each, partners, unmatched, untold, len(sent), ambiguous, late)

@@ -99,8 +99,8 @@ def _collectives(
     communicators: list[tuple[Ints, bool]],
 ) -> list[Events]:
     """Gives collectives a communicator of the threads that call them; roots are processes then."""
-    numbers: dict[tuple[int, tuple[int, ...]], int] = {}
     found = [replace(events, communicator=events.communicator.copy()) for events in owned]
+    column_of = np.full(trace.ranks, -1, np.int64)
     for number, (members, remote) in enumerate(trace.communicators):
         if remote or np.any(members < 0):
             continue
@@ -108,21 +108,24 @@ def _collectives(
             np.flatnonzero(collective[found[rank].function] & (owned[rank].communicator == number))
             for rank in members.tolist()
         ]
-        for k in range(max(map(len, calls), default=0)):
-            who = tuple(
-                int(found[rank].thread[own[k]]) if k < len(own) else 0
-                for rank, own in zip(members.tolist(), calls, strict=True)
-            )
-            if (number, who) not in numbers:
-                numbers[number, who] = len(communicators)
-                communicators.append((members * threads + np.array(who), False))
-            of_rank = dict(zip(members.tolist(), who, strict=True))
-            for rank, own in zip(members.tolist(), calls, strict=True):
-                if k < len(own):
-                    found[rank].communicator[own[k]] = numbers[number, who]
-                    root = int(found[rank].peer[own[k]])
-                    if root >= 0:
-                        found[rank].peer[own[k]] = root + of_rank.get(root // threads, 0)
+        # The k-th call of each member is of one collective: a row has the threads that call it.
+        who = np.zeros((max(map(len, calls), default=0), len(members)), np.int64)
+        for column, (rank, own) in enumerate(zip(members.tolist(), calls, strict=True)):
+            who[: len(own), column] = found[rank].thread[own]
+        if not len(who):
+            continue
+        _, first, kind = np.unique(who, axis=0, return_index=True, return_inverse=True)
+        order = np.argsort(first)
+        name = np.empty(len(order), np.int64)
+        name[order] = len(communicators) + np.arange(len(order))
+        communicators += [(members * threads + who[row], False) for row in first[order].tolist()]
+        column_of[members] = np.arange(len(members))
+        for rank, own in zip(members.tolist(), calls, strict=True):
+            found[rank].communicator[own] = name[kind.reshape(-1)[: len(own)]]
+            root = found[rank].peer[own]
+            at = np.where(root >= 0, column_of[root // threads], -1)
+            found[rank].peer[own] = root + np.where(at >= 0, who[np.arange(len(own)), at], 0)
+        column_of[members] = -1
     return found
 
 

@@ -12,6 +12,7 @@ from netloom.cli.shared import options, render
 from netloom.cli.shared.exits import UsageError
 from netloom.cli.shared.options import Options
 from netloom.cli.shared.run import Run
+from netloom.dataplane.programs import COUNTS
 from netloom.findings import finding
 
 if TYPE_CHECKING:
@@ -303,7 +304,7 @@ def _status_text(result: Mapping[str, Any]) -> str:
     if not result["up"]:
         return f"nothing is up ({result['journal']})"
     count = render.count
-    keys = ("sampled", "replaced", "congested", "not_ours", "fragments", "ds_in_use", "segments", "lost")
+    keys = COUNTS
     rows = [
         [f"{row['node']}:{row['port']}", row["interface"], row["namespace"] or "", row["program"]]
         + ([count(row[key]) for key in keys] if row["there"] else ["gone", *[""] * (len(keys) - 1)])

@@ -24,6 +24,7 @@ USAGE: dict[str, str] = {
     "infer": "FABRIC ROUTES COUNTERS [AFTER] [OPTIONS]",
     "study chapter4": "[APPLICATION ...] [OPTIONS]",
     "study sampling": "[SCENARIO] [OPTIONS]",
+    "study recorder": "[OPTIONS]",
     "sweep run": "SWEEP -o FOLDER [OPTIONS]",
     "apply rollback": "[NUMBER] [OPTIONS]",
     "lanes read": "[FABRIC] [OPTIONS]",
@@ -116,6 +117,7 @@ EXAMPLES: dict[str, str] = {
     "study list": "netloom study list --format json",
     "study chapter4": "netloom study chapter4 lulesh-512 --lanes 5 --bases none",
     "study sampling": "netloom study sampling --repeats 2 -o study.json",
+    "study recorder": "netloom study recorder --rounds 7",
 }
 """One call of each verb, as somebody with a fabric would type it."""
 

@@ -14,6 +14,7 @@ from netloom.cli.shared.options import Options
 from netloom.cli.shared.run import Run
 
 THESIS = "Taffet, dissertation"
+AFAR = "Smith et al., SC 2018"
 
 
 @dataclass(frozen=True)
@@ -58,6 +59,7 @@ def _congested(name: str, what: str, about: str, routing: str) -> Made:
 
 LISTED = [
     Made(THESIS, "table 2.1", "errors of sampling", "netloom study sampling", "docs/verbs/study.md"),
+    Made(AFAR, "table II", "AFAR: what recording costs", "netloom study recorder", "docs/verbs/study.md"),
     _sampled("pf3d-background", "section 2.4", "pF3D beside six incasts"),
     _sampled("pf3d-alone", "section 2.4", "pF3D alone"),
     _sampled("pf3d-shifted", "section 2.4", "pF3D with a shifted mapping"),
@@ -140,6 +142,6 @@ def list_(*, options: Options | None = None) -> int:
 
 def _text(rows: list[dict[str, Any]]) -> str:
     return render.table(
-        ["of the dissertation", "", "command"],
+        ["table or figure", "", "command"],
         [[row["what"], row["about"], row["command"]] for row in rows],
     )

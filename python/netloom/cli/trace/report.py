@@ -92,6 +92,7 @@ def checked(trace: Trace, pairs: Matching) -> dict[str, Any]:
         "messages": pairs.messages,
         "unmatched": unmatched,
         "untold": pairs.untold,
+        "ambiguous": pairs.ambiguous,
         "late": pairs.late,
         "lost": [
             {"rank": one.get("rank"), "host": one.get("host"), "why": one.get("why")}
@@ -121,6 +122,12 @@ def _findings(
     if pairs.untold:
         text = f"{count(pairs.untold)} receives from any source, or with any tag, were never complete"
         found.append(finding("unmatched-messages", text))
+    if pairs.ambiguous:
+        text = (
+            f"{count(pairs.ambiguous)} messages have the ranks, communicator and tag of others of another "
+            "thread: which receive got which is told by the clock alone"
+        )
+        found.append(finding("ambiguous-order", text))
     if pairs.late:
         text = f"{count(pairs.late)} messages were received before they were sent: clocks of hosts differ"
         found.append(finding("clocks-differ", text))
