@@ -77,6 +77,14 @@ class TestPortfolio:
         checked = netloom("check", "net.txt", "best.lfts", "--sl2vl", "best.sl2vl")
         assert "credit loops            0" in checked.out
 
+    def test_who_writes_no_lanes_gets_routes_of_one_and_is_told_of_better_ones(self, netloom):
+        netloom.ok("fabric", "new", "dragonfly:p=2,a=4,h=2", "-o", "net.txt")
+        done = netloom("optimize", "net.txt", "all-to-all", "--work", "1000", "-o", "best.lfts")
+        assert done.code == 1
+        assert "dla: 71 B, " in done.err
+        assert "on lanes: --write-sl2vl FILE takes these routes" in done.err
+        assert netloom.result("check", "net.txt", "best.lfts")["credit_loops"] == 0
+
     def test_tables_that_are_better_than_the_search_may_write_stay_and_exit_1(self, netloom):
         netloom.ok("fabric", "new", "dragonfly:p=2,a=4,h=2", "-o", "net.txt")
         done = netloom("optimize", "net.txt", "all-to-all", "--from", "dla", "--work", "1000")

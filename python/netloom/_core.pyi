@@ -664,6 +664,9 @@ class Outcome:
     def best_engine(self) -> tuple[str, float] | None:
         """The best sound engine on this fabric, and what was minimised with its routes."""
     @property
+    def with_lanes(self) -> tuple[str, float] | None:
+        """The best engine whose routes need lanes, where `lanes` is false and they are not taken."""
+    @property
     def searched(self) -> float | None:
         """What was minimised with the search's own routes, before they were held against others."""
     @property
@@ -1226,6 +1229,7 @@ def optimize(
     max_changes: int | None = None,
     frozen: Sequence[int] = (),
     stays: Routes | None = None,
+    lanes: bool = True,
     depth: int | None = None,
     islands: int = 1,
     bounds: LinkLoads | None = None,
@@ -1261,6 +1265,7 @@ def optimize_lmc(
     lmc: int,
     *,
     background: Routes | str = "auto",
+    lanes: bool = True,
     seed: int = 0,
     threads: int = 0,
     work: int | None = None,
@@ -1291,6 +1296,7 @@ def optimize_layers(
     max_changes: int | None = None,
     frozen: Sequence[int] = (),
     stays: Routes | None = None,
+    lanes: bool = True,
     depth: int | None = None,
     seed: int = 0,
     threads: int = 0,
@@ -1308,6 +1314,7 @@ def optimize_hose(
     max_changes: int | None = None,
     frozen: Sequence[int] = (),
     stays: Routes | None = None,
+    lanes: bool = True,
     depth: int | None = None,
     seed: int = 0,
     threads: int = 0,

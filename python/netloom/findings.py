@@ -135,6 +135,7 @@ KINDS: dict[str, tuple[Severity, Class]] = {
     "kept": ("note", "hosts"),
     "today-is-better": ("warning", "hosts"),
     "worse-than-today": ("warning", "hosts"),
+    "needs-lanes": ("warning", "hosts"),
     # Of counters (crates/counters/src/check.rs; "conflict", two ends of a link, is above).
     "balance": ("warning", "input"),
     "lanes": ("warning", "input"),

@@ -52,4 +52,4 @@ pub use reader::Reader;
 pub use routing::{Routing, check_sound, check_sound_on, oblivious, suited, tables};
 pub use sampled::{Marking, Method, Sampled, Sampler, Sampling};
 pub use scene::{Scene, SceneJob};
-pub use steered::steering;
+pub use steered::{steering, upward};

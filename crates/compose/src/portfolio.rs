@@ -80,6 +80,8 @@ pub struct Portfolio<'a> {
     pub change: Option<Change<'a>>,
     /// The traffic, where methods that need it are asked too.
     pub matrix: Option<&'a Csr>,
+    /// Whether routes that need lanes may be taken.
+    pub lanes: bool,
     /// Seed of random choices.
     pub seed: u64,
 }
@@ -89,6 +91,8 @@ pub struct Portfolio<'a> {
 pub struct Best {
     /// The best sound engine and its value.
     pub engine: Option<(&'static str, f64)>,
+    /// The best engine whose routes need lanes and were not taken for that, and its value.
+    pub with_lanes: Option<(&'static str, f64)>,
     /// Whose routes are taken instead of the search's: `today`, or an engine.
     pub taken: Option<(&'static str, Passed)>,
 }
@@ -105,6 +109,7 @@ impl Portfolio<'_> {
         control: &Control,
     ) -> Result<Best, ComposeError> {
         let mut best: Option<(&'static str, f64, Passed)> = None;
+        let mut with_lanes: Option<(&'static str, f64)> = None;
         let mut look = |name: &'static str, made: Made| {
             let routes = match &made {
                 Made::Routes(routes) => routes,
@@ -121,6 +126,12 @@ impl Portfolio<'_> {
                     _ => return,
                 },
             };
+            if passed.routes.lanes.is_some() && !self.lanes {
+                if with_lanes.is_none_or(|(_, least)| value < least) {
+                    with_lanes = Some((name, value));
+                }
+                return;
+            }
             best = Some((name, value, passed));
         };
         if let Some(engine) = self.engine {
@@ -156,7 +167,7 @@ impl Portfolio<'_> {
                 taken = Some(("today", today.value(), passed));
             }
         }
-        Ok(Best { engine, taken: taken.map(|(name, _, passed)| (name, passed)) })
+        Ok(Best { engine, with_lanes, taken: taken.map(|(name, _, passed)| (name, passed)) })
     }
 
     /// The engines that are asked, those of OpenSM for trees first.
@@ -253,7 +264,7 @@ mod tests {
     use super::*;
 
     /// What the portfolio says of a search of no work that began with `began`.
-    fn best(spec: &str, traffic: &str, began: Engine, today: bool) -> (f64, Best) {
+    fn best(spec: &str, traffic: &str, began: Engine, today: bool, lanes: bool) -> (f64, Best) {
         let fabric = generate(spec).unwrap();
         let structure = detect(&fabric);
         let paths = PathSet::admissible(&fabric, &structure);
@@ -273,6 +284,7 @@ mod tests {
             today: today.then_some(&start),
             change: None,
             matrix: Some(&total),
+            lanes,
             seed: 0,
         };
         let measured = Measure::of(&fabric, &found.loads);
@@ -284,7 +296,7 @@ mod tests {
     #[test]
     fn a_class_of_ways_that_is_not_searched_wins_where_it_carries_less() {
         // All-to-all of 72 hosts: 71 B a host; up*/down* ways cannot do it with less than 119.
-        let (searched, found) = best("dragonfly:p=2,a=4,h=2", "all-to-all", Engine::Updn, false);
+        let (searched, found) = best("dragonfly:p=2,a=4,h=2", "all-to-all", Engine::Updn, false, true);
         assert!(searched > 110.0, "{searched}");
         assert_eq!(found.engine, Some(("dla", 71.0)));
         let (name, passed) = found.taken.unwrap();
@@ -293,11 +305,19 @@ mod tests {
     }
 
     #[test]
+    fn routes_that_need_lanes_are_told_where_nobody_writes_lanes() {
+        let (searched, found) = best("dragonfly:p=2,a=4,h=2", "all-to-all", Engine::Updn, false, false);
+        assert_eq!(found.with_lanes, Some(("dla", 71.0)));
+        assert!(found.engine.unwrap().1 <= searched);
+        assert!(found.taken.is_none_or(|(_, passed)| passed.routes.lanes.is_none()));
+    }
+
+    #[test]
     fn tables_in_force_stay_where_nothing_is_better() {
-        let (_, found) = best("dragonfly:p=2,a=4,h=2", "all-to-all", Engine::Dla, true);
+        let (_, found) = best("dragonfly:p=2,a=4,h=2", "all-to-all", Engine::Dla, true, true);
         assert_eq!(found.taken.unwrap().0, "today");
         // On a tree the search ranges over them: what it found is theirs.
-        let (_, found) = best("two-level:leaves=4,hosts=4,spines=4", "shift:4", Engine::Ftree, true);
+        let (_, found) = best("two-level:leaves=4,hosts=4,spines=4", "shift:4", Engine::Ftree, true, true);
         assert!(found.taken.is_none());
     }
 }

@@ -192,6 +192,8 @@ impl PyOptimizedHose {
 ///     Hosts towards which no entry changes. Needs `today`.
 /// stays : Routes, optional
 ///     Routes that stay as they are if nothing better is found: `today` before it was mended. Default: `today`.
+/// lanes : bool, default True
+///     Take routes of an engine that need lanes (`routes.lanes`), where they are better. Else `with_lanes` tells of them.
 /// depth : int, optional
 ///     Load levels below the largest whose number of links is minimised too; default 3, or 0 if the routes meet the bound already.
 /// seed : int, default 0
@@ -229,9 +231,9 @@ impl PyOptimizedHose {
 /// True
 #[pyfunction]
 #[pyo3(signature = (fabric, hose, *, background = RoutesOrEngine::Engine("auto".into()), today = None,
-                    penalty_per_change = 0.0, max_changes = None, frozen = Vec::new(), stays = None, depth = None, seed = 0, threads = 0,
+                    penalty_per_change = 0.0, max_changes = None, frozen = Vec::new(), stays = None, lanes = true, depth = None, seed = 0, threads = 0,
                     work = None, time_limit = None, progress = None),
-       text_signature = "(fabric, hose, *, background='auto', today=None, penalty_per_change=0.0, max_changes=None, frozen=(), stays=None, depth=None, seed=0, threads=0, work=None, time_limit=None, progress=None)")]
+       text_signature = "(fabric, hose, *, background='auto', today=None, penalty_per_change=0.0, max_changes=None, frozen=(), stays=None, lanes=True, depth=None, seed=0, threads=0, work=None, time_limit=None, progress=None)")]
 #[allow(clippy::too_many_arguments)] // keyword arguments of one Python call
 pub fn optimize_hose(
     py: Python<'_>,
@@ -243,6 +245,7 @@ pub fn optimize_hose(
     max_changes: Option<u64>,
     frozen: Vec<u32>,
     stays: Option<&PyRoutes>,
+    lanes: bool,
     depth: Option<usize>,
     seed: u64,
     threads: usize,
@@ -280,7 +283,7 @@ pub fn optimize_hose(
             measure: Measure::of(fabric, &worst),
             proven: outcome.proven_optimal,
         };
-        let held = asked.portfolio(shared, (&begin, engine), seed, None);
+        let held = asked.portfolio(shared, (&begin, engine), (seed, lanes), None);
         let best_of_all = match held.best(&found, &measure, control) {
             Ok(best) => best,
             Err(ComposeError::Optimize(error)) => return Err(error),

@@ -112,6 +112,8 @@ impl PyOptimizedLayers {
 ///     Hosts towards which no entry changes. Needs `today`.
 /// stays : Routes, optional
 ///     Routes that stay as they are if nothing better is found: `today` before it was mended. Default: `today`.
+/// lanes : bool, default True
+///     Take routes of an engine that need lanes (`routes.lanes`), where they are better. Else `with_lanes` tells of them.
 /// depth : int, optional
 ///     Load levels below the largest whose number of links is minimised too; default 3, or 0 if the routes meet the bound already.
 /// seed : int, default 0
@@ -150,9 +152,9 @@ impl PyOptimizedLayers {
 /// 2.0
 #[pyfunction]
 #[pyo3(signature = (fabric, layers, objective = "sum", *, background = RoutesOrEngine::Engine("auto".into()), today = None,
-                    penalty_per_change = 0.0, max_changes = None, frozen = Vec::new(), stays = None, depth = None, seed = 0, threads = 0,
+                    penalty_per_change = 0.0, max_changes = None, frozen = Vec::new(), stays = None, lanes = true, depth = None, seed = 0, threads = 0,
                     work = None, time_limit = None, progress = None),
-       text_signature = "(fabric, layers, objective='sum', *, background='auto', today=None, penalty_per_change=0.0, max_changes=None, frozen=(), stays=None, depth=None, seed=0, threads=0, work=None, time_limit=None, progress=None)")]
+       text_signature = "(fabric, layers, objective='sum', *, background='auto', today=None, penalty_per_change=0.0, max_changes=None, frozen=(), stays=None, lanes=True, depth=None, seed=0, threads=0, work=None, time_limit=None, progress=None)")]
 #[allow(clippy::too_many_arguments)] // keyword arguments of one Python call
 pub fn optimize_layers(
     py: Python<'_>,
@@ -165,6 +167,7 @@ pub fn optimize_layers(
     max_changes: Option<u64>,
     frozen: Vec<u32>,
     stays: Option<&PyRoutes>,
+    lanes: bool,
     depth: Option<usize>,
     seed: u64,
     threads: usize,
@@ -228,7 +231,7 @@ pub fn optimize_layers(
             measure: Measure([objective, 0.0, 0.0]),
             proven: outcome.proven_optimal,
         };
-        let held = asked.portfolio(shared, (&begin, engine), seed, None);
+        let held = asked.portfolio(shared, (&begin, engine), (seed, lanes), None);
         let best = held.best(&found, &measure, control).map_err(|e| e.to_string())?;
         let search = Search::of(&outcome, &begin).held(&best, found.measure.value(), &begin);
         let (passed, objective) = match best.taken {

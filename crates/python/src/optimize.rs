@@ -45,6 +45,8 @@ use crate::traffic::PyTraffic;
 ///     Hosts towards which no entry changes. Needs `today`.
 /// stays : Routes, optional
 ///     Routes that stay as they are if nothing better is found: `today` before it was mended. Default: `today`.
+/// lanes : bool, default True
+///     Take routes of an engine that need lanes (`routes.lanes`), where they are better. Else `with_lanes` tells of them.
 /// depth : int, optional
 ///     Load levels below the largest whose number of links is minimised too; default 3, or 0 if the routes meet the bound already.
 /// islands : int, default 1
@@ -86,9 +88,9 @@ use crate::traffic::PyTraffic;
 /// (1.0, True)
 #[pyfunction]
 #[pyo3(signature = (fabric, traffic, *, background = RoutesOrEngine::Engine("auto".into()), today = None,
-                    penalty_per_change = 0.0, max_changes = None, frozen = Vec::new(), stays = None, depth = None, islands = 1, bounds = None,
+                    penalty_per_change = 0.0, max_changes = None, frozen = Vec::new(), stays = None, lanes = true, depth = None, islands = 1, bounds = None,
                     seed = 0, threads = 0, work = None, time_limit = None, progress = None),
-       text_signature = "(fabric, traffic, *, background='auto', today=None, penalty_per_change=0.0, max_changes=None, frozen=(), stays=None, depth=None, islands=1, bounds=None, seed=0, threads=0, work=None, time_limit=None, progress=None)")]
+       text_signature = "(fabric, traffic, *, background='auto', today=None, penalty_per_change=0.0, max_changes=None, frozen=(), stays=None, lanes=True, depth=None, islands=1, bounds=None, seed=0, threads=0, work=None, time_limit=None, progress=None)")]
 #[allow(clippy::too_many_arguments)] // keyword arguments of one Python call
 pub fn optimize(
     py: Python<'_>,
@@ -100,6 +102,7 @@ pub fn optimize(
     max_changes: Option<u64>,
     frozen: Vec<u32>,
     stays: Option<&PyRoutes>,
+    lanes: bool,
     depth: Option<usize>,
     islands: usize,
     bounds: Option<&PyLinkLoads>,
@@ -137,7 +140,7 @@ pub fn optimize(
             (None, None) => unreachable!("bounds are computed here or there"),
         };
         let search = Search::of(&best.outcome, &begin);
-        let held = asked.portfolio(shared, (&begin, engine), seed, Some(total));
+        let held = asked.portfolio(shared, (&begin, engine), (seed, lanes), Some(total));
         held_against(shared, total, (best.outcome.routes, best.loads), bounds, search, &held, control)
     })?;
     Found::into_python(ended.transpose().map_err(|e| errors::optimize(py, e))?, py, fabric)
@@ -157,6 +160,8 @@ pub fn optimize(
 ///     0 to 7.
 /// background : Routes or str, default "auto"
 ///     Routes whose ports stay where no traffic decides; `auto` is ftree on trees, else the engine that suits the fabric.
+/// lanes : bool, default True
+///     Take routes of an engine that need lanes (`routes.lanes`), where they are better. Else `with_lanes` tells of them.
 /// seed : int, default 0
 ///     Seed of random choices.
 /// threads : int, default 0
@@ -190,9 +195,9 @@ pub fn optimize(
 /// >>> netloom.optimize_lmc(fabric, netloom.Traffic.read("shift:4", fabric), 1).routes.lmc
 /// 1
 #[pyfunction]
-#[pyo3(signature = (fabric, traffic, lmc, *, background = RoutesOrEngine::Engine("auto".into()), seed = 0,
+#[pyo3(signature = (fabric, traffic, lmc, *, background = RoutesOrEngine::Engine("auto".into()), lanes = true, seed = 0,
                     threads = 0, work = None, time_limit = None, progress = None),
-       text_signature = "(fabric, traffic, lmc, *, background='auto', seed=0, threads=0, work=None, time_limit=None, progress=None)")]
+       text_signature = "(fabric, traffic, lmc, *, background='auto', lanes=True, seed=0, threads=0, work=None, time_limit=None, progress=None)")]
 #[allow(clippy::too_many_arguments)] // keyword arguments of one Python call
 pub fn optimize_lmc(
     py: Python<'_>,
@@ -200,6 +205,7 @@ pub fn optimize_lmc(
     traffic: &PyTraffic,
     lmc: u8,
     background: RoutesOrEngine<'_>,
+    lanes: bool,
     seed: u64,
     threads: usize,
     work: Option<u64>,
@@ -222,7 +228,7 @@ pub fn optimize_lmc(
         let bounds = Bounds::with(&shared.fabric, structure, total, ar, best.bound);
         let search = Search::of(&best.outcome, &begin);
         let asked = Asked::default();
-        let held = asked.portfolio(shared, (&begin, engine), seed, None);
+        let held = asked.portfolio(shared, (&begin, engine), (seed, lanes), None);
         held_against(shared, total, (best.outcome.routes, best.loads), bounds, search, &held, control)
     })?;
     Found::into_python(ended.transpose().map_err(|e| errors::optimize(py, e))?, py, fabric)
@@ -377,7 +383,7 @@ impl Asked {
         &'a self,
         shared: &'a Shared,
         (began, engine): (&'a Routes, Option<Engine>),
-        seed: u64,
+        (seed, lanes): (u64, bool),
         matrix: Option<&'a Csr>,
     ) -> Portfolio<'a> {
         Portfolio {
@@ -389,6 +395,7 @@ impl Asked {
             today: self.today.then(|| self.stays.as_deref().unwrap_or(began)),
             change: self.change(began),
             matrix,
+            lanes,
             seed,
         }
     }

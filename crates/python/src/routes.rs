@@ -496,6 +496,16 @@ impl PyRoutes {
     }
 
     /// Raises what `write` would where these routes must not be written, or no file can hold them.
+    ///
+    /// Parameters
+    /// ----------
+    /// allow_unreachable : bool, default False
+    ///     Pass routes that lose pairs of hosts which working cables join.
+    ///
+    /// Raises
+    /// ------
+    /// RoutingError
+    ///     If they can deadlock, lose pairs of hosts that cables join, or no such file can hold them.
     #[pyo3(signature = (*, allow_unreachable = false))]
     fn check_file(&self, py: Python<'_>, allow_unreachable: bool) -> PyResult<()> {
         self.texts(py).map(drop)?;

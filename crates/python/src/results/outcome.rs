@@ -28,6 +28,8 @@ pub struct Search {
     pub because: Option<&'static str>,
     /// The best sound engine and what is minimised with it, where engines were asked.
     pub engine: Option<(&'static str, f64)>,
+    /// The best engine whose routes need lanes and were not taken for that, and what is minimised with it.
+    pub with_lanes: Option<(&'static str, f64)>,
     /// Whose routes these are, if not the search's: `today`, or an engine.
     pub taken: Option<&'static str>,
     /// What was minimised with the search's own routes, where they were held against others.
@@ -51,7 +53,7 @@ impl Search {
     pub fn held(self, best: &Best, searched: f64, began: &Routes) -> Self {
         let searched = Some(searched);
         let Some((name, passed)) = &best.taken else {
-            return Self { engine: best.engine, searched, ..self };
+            return Self { engine: best.engine, with_lanes: best.with_lanes, searched, ..self };
         };
         let stays = *name == TODAY;
         Self {
@@ -59,6 +61,7 @@ impl Search {
             changed: if stays { Some(0) } else { changed(&passed.routes, began) },
             because: Some(if stays { Because::Nothing.name() } else { "engine" }),
             engine: best.engine,
+            with_lanes: best.with_lanes,
             searched,
             taken: Some(name),
             ..self
@@ -152,6 +155,12 @@ impl PyOutcome {
     #[getter]
     fn best_engine(&self) -> Option<(&'static str, f64)> {
         self.search.engine
+    }
+
+    /// The best engine whose routes need lanes, and what was minimised with them, where `lanes` is false and they are not taken; else `None`.
+    #[getter]
+    fn with_lanes(&self) -> Option<(&'static str, f64)> {
+        self.search.with_lanes
     }
 
     /// What was minimised with the search's own routes, before they were held against engines and `today`; `None` where they were not.

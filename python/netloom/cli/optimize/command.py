@@ -116,7 +116,8 @@ def optimize(
         if path is not None:
             run.also_writes(path, option)
     net = inputs.with_roots(run, run.fabric(fabric, warn=True), roots)
-    search = Search(run, net, traffic, background, goal, little, several.lmc, judge, avoid)
+    lanes = write_sl2vl is not None or not run.has_product
+    search = Search(run, net, traffic, background, goal, little, several.lmc, judge, avoid, lanes=lanes)
     if search.layers is not None:
         refuse(unfit.TABLE, given | {unfit.PHASES})
     search.sets_aside()
@@ -164,6 +165,7 @@ def optimize(
         in_force.tell_kept(run, search.today, value, best.searched)
     elif search.today is not None and named_before is not None:
         in_force.tell_worse(run, named_before, value, avoids=bool(avoid))
+    product.tell_lanes(run, best, value)
     result: dict[str, Any] = {
         **report.optimized_result(search.fabric, best, loads, search.traffic),
         **minimised,

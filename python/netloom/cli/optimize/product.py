@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from netloom.cli.optimize import today as in_force
+from netloom.cli.shared import render
 from netloom.cli.shared.run import Run
-from netloom.findings import Finding, findings, without_entries
+from netloom.findings import Finding, finding, findings, without_entries
 
 if TYPE_CHECKING:
-    from netloom._core import Fabric, Routes
+    from netloom._core import Fabric, Outcome, Routes
 
 
 def judged(run: Run, fabric: Fabric, routes: Routes) -> None:
@@ -46,6 +47,17 @@ def written(
     if today is not None:
         return run.write(today.with_strangers(routes.to_bytes(), fabric))
     return run.write(routes, allow_unreachable=allow_unreachable)
+
+
+def tell_lanes(run: Run, best: Outcome, value: float) -> None:
+    """Says that an engine's routes are better and need lanes, which nobody writes."""
+    if best.with_lanes is None or not best.with_lanes[1] < value * (1 - in_force.TOLERANCE):
+        return
+    name, least = best.with_lanes
+    less = f"{(1 - least / value) * 100:.3g} % less"
+    said = f"{name}: {render.size(least)}, {less}, on lanes: --write-sl2vl FILE takes these routes"
+    run.findings.append(finding("needs-lanes", said))
+    run.note(said, kind="warning")
 
 
 def lanes(run: Run, routes: Routes, path: Path | None) -> dict[str, Any]:

@@ -73,8 +73,11 @@ class Search:
         lmc: int,
         judge: Judge,
         avoid: Sequence[str] = (),
+        *,
+        lanes: bool = True,
     ) -> None:
         self._run, self._goal, self._little, self._lmc = run, goal, little, lmc
+        self._lanes = lanes
         self._judge, self._source = judge, traffic
         self.judged: dict[str, Any] | None = None
         self.whole = fabric
@@ -120,6 +123,7 @@ class Search:
                 "work": work if options.work is None else options.work,
                 "time_limit": None if (left := self._run.left) is None else share * left,
                 "progress": progress,
+                "lanes": self._lanes,
             }
             if self._lmc:
                 return _core.optimize_lmc(
@@ -141,6 +145,7 @@ class Search:
                 asked["islands"] = self._goal.islands or 1
                 if self._judge.judge is not None and bounds is None:
                     asked.pop("stays", None)
+                    asked.pop("lanes")
                     best, self.judged = self._judge.chosen(
                         self._run, self._source, self.fabric, self.traffic, asked
                     )

@@ -54,6 +54,7 @@ def of_sums(
                 work=options.work,
                 time_limit=run.left,
                 progress=progress,
+                lanes=write_sl2vl is not None or not run.has_product,
                 **limits,
             )
         except TimeoutError:
@@ -69,6 +70,7 @@ def of_sums(
         elif today is not None:
             in_force.tell_worse(run, before, best.worst.max, avoids=False)
     product.judged(run, net, routes)
+    product.tell_lanes(run, best, best.worst.max)
     result: dict[str, Any] = {
         **hose.hose_result(net, best, named is not None, kept=kept),
         **report.portfolio(best),
