@@ -9,6 +9,7 @@ import shutil
 
 import pytest
 
+import netloom as nl
 from conftest import ROOT
 
 CASES = ROOT / "tests" / "data" / "cases"
@@ -303,3 +304,29 @@ def test_a_spine_without_a_way_up_is_reached_where_opensm_reaches_it(netloom):
     )
     assert (ours["unreachable_hosts"], ours["credit_loops"]) == (0, 0)
     assert ours["unreachable_management"] == theirs["unreachable_management"] == 4
+
+
+ORDERS = CASES / "orders"
+
+
+@pytest.mark.parametrize(
+    ("name", "least"), [("f71944", 8.0), ("f71520", 16.0), ("min71062", 7.0), ("f90523", 13.0)]
+)
+def test_no_stated_root_carries_what_the_proof_says_nobody_can(netloom, name, least):
+    """A stranger's fabrics: levels were proven optimal with 9 to 22 B, and one switch on top has `least`."""
+    result = netloom.result("optimize", ORDERS / f"{name}.txt", "all-to-all")
+    assert result["max_load"] == least
+    fabric = nl.Fabric.read(ORDERS / f"{name}.txt")
+    traffic = nl.Traffic.read("all-to-all", fabric)
+    for root in fabric.switch_names:
+        other = nl.optimize(fabric.with_roots([root]), traffic, work=3000)
+        assert other.loads.max >= result["lower_bound"] * (1 - 1e-9)
+
+
+def test_roots_in_a_row_lose_pairs_and_are_not_written(netloom):
+    """OpenSM takes both directions between roots for up, and joins the ends."""
+    roots = ("--roots", "s0,s1,s2")
+    done = netloom("route", "updn", ORDERS / "chain3.txt", *roots, "-o", "x.lfts")
+    assert (done.code, (netloom.folder / "x.lfts").exists()) == (3, False)
+    assert "these routes lose 2 pairs of hosts that cables join" in done.err
+    netloom.ok("route", "updn", ORDERS / "chain3.txt", "--roots", "s1", "-o", "x.lfts")

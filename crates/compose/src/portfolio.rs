@@ -173,7 +173,8 @@ impl Portfolio<'_> {
     /// The engines that are asked, those of OpenSM for trees first.
     fn asked(&self, found: &Found, control: &Control) -> Vec<Engine> {
         let entries = (self.fabric.switch_count() * self.fabric.host_count()) << found.routes.lmc;
-        if control.stopped().is_some() && entries > AT_ONCE {
+        let stopped = control.stopped().is_some();
+        if stopped && entries > AT_ONCE {
             return Vec::new();
         }
         let tree = matches!(self.structure.shape, Shape::Tree) && !self.structure.levels_lose_pairs;
@@ -184,7 +185,9 @@ impl Portfolio<'_> {
         let by_destination = |engine: &Engine| *engine != Engine::Smodk;
         let first = [Engine::Ftree, Engine::Dla];
         let rest = Engine::ALL.into_iter().filter(|engine| !first.contains(engine));
-        first.into_iter().chain(rest).filter(by_destination).collect()
+        let all = first.into_iter().chain(rest).filter(by_destination);
+        // Whoever waits after Ctrl-C waits for those of trees and of dragonflies alone.
+        all.take(if stopped { first.len() } else { usize::MAX }).collect()
     }
 
     /// Routes that methods without bounds make for the traffic.

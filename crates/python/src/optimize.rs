@@ -140,7 +140,9 @@ pub fn optimize(
             (None, None) => unreachable!("bounds are computed here or there"),
         };
         let search = Search::of(&best.outcome, &begin);
-        let held = asked.portfolio(shared, (&begin, engine), (seed, lanes), Some(total));
+        // AFAR and one colouring are searches: none where there is no work.
+        let searched = (work != Some(0)).then_some(total);
+        let held = asked.portfolio(shared, (&begin, engine), (seed, lanes), searched);
         held_against(shared, total, (best.outcome.routes, best.loads), bounds, search, &held, control)
     })?;
     Found::into_python(ended.transpose().map_err(|e| errors::optimize(py, e))?, py, fabric)
