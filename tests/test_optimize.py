@@ -41,7 +41,7 @@ def test_optimised_routes_pass_the_check_and_beat_ftree(netloom, paths, fabric):
     result = netloom.result("optimize", net, "permutation:seed=4", "--background", "updn", "-o", "r.lfts")
     assert result["max_load"] <= result["background"]["max_load"]
     assert result["max_load"] >= result["lower_bound"] * (1 - 1e-9)
-    # p0leaf0 has lost its cable to p0spine0: by levels no up*/down* way joins the two, by other orders one does.
+    # p0leaf0 has no cable to p0spine0: by levels no up*/down* way joins the two, by other orders one does.
     report = netloom.result("check", net, "r.lfts")
     assert (report["ok"], report["unreachable_hosts"], report["unreachable_management"]) == (True, 0, 0)
 
