@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
+import gate_bed
 import netloom as nl
 from netloom.errors import RoutingError
 
@@ -118,3 +121,49 @@ class TestBefore:
         least, mended = nl.repaired(fabric, today, dead=True), nl.repaired(fabric, today)
         assert nl.check(fabric, least).holes == 0
         assert 0 < least.changed_entries(today) <= mended.changed_entries(today)
+
+
+class TestHostileCampaign:
+    @pytest.mark.parametrize("seed", gate_bed.SEEDS[:: max(1, len(gate_bed.SEEDS) // gate_bed.TRIALS)])
+    def test_nothing_is_worse_than_what_engines_make_or_has_holes(self, seed):
+        assert gate_bed.faults(seed) == []
+
+    @pytest.mark.parametrize("seed", range(gate_bed.TRIALS))
+    def test_no_engine_writes_holes_or_loops_of_a_damaged_dragonfly(self, tmp_path, seed):
+        fabric = nl.Fabric.generate("dragonfly:p=2,a=4,h=2")
+        fabric, _ = fabric.damage(random_links=1 + seed % 20, seed=seed)
+        for engine in gate_bed.ENGINES:
+            file = tmp_path / f"{engine}.lfts"
+            try:
+                routes = nl.route(engine, fabric)
+            except RoutingError:
+                continue
+            report = nl.check(fabric, routes)
+            if report.holes or report.credit_loops:
+                with pytest.raises(RoutingError, match=r"lose .* pairs? of hosts that cables|can deadlock"):
+                    routes.write(file)
+                assert not file.exists()
+                continue
+            routes.write(file)
+            assert arrives(fabric, file)
+
+
+def arrives(fabric: nl.Fabric, file: Path) -> bool:
+    """Whether every host's packets reach every other by a file of tables."""
+    table = nl.Routes.read(file, fabric).table()
+    links = fabric.link_table()
+    leads = {
+        (int(a), int(port)): int(b)
+        for a, port, b, alive in zip(
+            links["source"], links["source_port"], links["target"], links["alive"], strict=True
+        )
+        if alive
+    }
+    for source in range(fabric.hosts):
+        for to in range(fabric.hosts):
+            at, steps = (leads.get((source, 1), -1), 0) if source != to else (to, 0)
+            while at != to and at >= fabric.hosts and steps <= fabric.switches:
+                at, steps = leads.get((at, int(table[at - fabric.hosts, to])), -1), steps + 1
+            if at != to:
+                return False
+    return True
