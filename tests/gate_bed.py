@@ -40,12 +40,12 @@ def drawn(seed: int) -> tuple[random.Random, Any, Any]:
     return r, fabric, flows(r, fabric)[0]
 
 
-def sound(fabric: Any) -> dict[str, Any]:
+def sound(fabric: Any, seed: int) -> dict[str, Any]:
     """The engines' routes that neither deadlock nor lose a pair that cables join."""
     found = {}
     for engine in ENGINES:
         try:
-            routes = nl.route(engine, fabric)
+            routes = nl.route(engine, fabric, seed=seed)
         except NetloomError:
             continue
         report = nl.check(fabric, routes)
@@ -62,7 +62,7 @@ def faults(seed: int) -> list[str]:
         # Nobody to send to, or pairs that no cables join.
         return []
     told: list[str] = []
-    engines = sound(fabric)
+    engines = sound(fabric, seed)
     loads = {name: nl.loads(fabric, routes, traffic).max for name, routes in engines.items()}
 
     def judge(what: str, routes: Any, value: float, others: dict[str, float]) -> None:
@@ -82,12 +82,12 @@ def faults(seed: int) -> list[str]:
     if lane.routes.lanes is not None:
         told.append(f"{seed} one lane: with lanes")
     for name, routes in engines.items():
-        found = nl.optimize(fabric, traffic, work=work, today=routes)
+        found = nl.optimize(fabric, traffic, work=work, seed=seed, today=routes)
         judge(f"from {name}", found.routes, found.loads.max, loads)
-    layers = nl.optimize_layers(fabric, [("a", traffic, 1.0)], work=work)
+    layers = nl.optimize_layers(fabric, [("a", traffic, 1.0)], work=work, seed=seed)
     judge("layers", layers.routes, layers.objective, loads)
     sums = nl.Hose.of(traffic)
-    hose = nl.optimize_hose(fabric, sums, work=work)
+    hose = nl.optimize_hose(fabric, sums, work=work, seed=seed)
     worst = {name: nl.hose_loads(fabric, routes, sums).max for name, routes in engines.items()}
     judge("sums", hose.routes, hose.worst.max, worst)
     return told

@@ -115,13 +115,16 @@ pub(crate) fn of_tree(graph: &SwitchGraph, part: &[usize], levels: &[u32], lost_
             first = Order::new(graph, part, first.rank);
         }
     }
-    let enough =
-        || alike(graph, part, levels) || part.len() > TOPS && carries_enough(graph, part, &first.rank);
-    if !lost.contains(&true) && enough() {
-        return first;
-    }
     if !lost.contains(&true) {
-        first = Order::new(graph, part, first.base);
+        let whole = alike(graph, part, levels);
+        let enough = whole || carries_enough(graph, part, &first.rank);
+        if whole || (enough && part.len() > TOPS) {
+            return first;
+        }
+        // Levels that carry enough give way to more, not for management alone.
+        if !enough {
+            first = Order::new(graph, part, first.base);
+        }
     }
     let tops = tops(graph, part, levels, |s| lost[s]);
     let turned = tops.iter().map(|&top| Other::UpsideDown(top));
