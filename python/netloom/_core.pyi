@@ -74,6 +74,7 @@ __all__ = [
     "place_jobs",
     "plan",
     "plan_files",
+    "plan_traces",
     "recover",
     "remove_temporaries",
     "repaired",
@@ -1585,10 +1586,12 @@ def plan(
     threads: int = 0,
     time_limit: float | None = None,
     progress: _Progress = None,
+    runs: Mapping[int, float] = ...,
 ) -> dict[str, Any]:
     """Designs for the machine of a plan: counted, priced, and how much they slow its applications.
 
-    Nothing is simulated. `docs/schemas/plan.json` has the result's keys.
+    What `netloom.plan` asks once it knows how long the plan's traces run. `docs/schemas/plan.json` has the
+    result's keys.
 
     Parameters
     ----------
@@ -1602,6 +1605,9 @@ def plan(
         Seconds.
     progress : callable, optional
         Called with what is done and all that is to do.
+    runs : dict of int and float
+        Seconds that traces run on a network without taper, by the number of the application (`plan_traces`).
+        Those that are missing are taken to do nothing but send.
 
     Returns
     -------
@@ -1618,8 +1624,15 @@ def plan(
 
     Examples
     --------
-    >>> result = netloom.plan("examples/plan/quartz.toml")
+    >>> result = netloom._core.plan("examples/plan/quartz.toml")
     >>> result["designs"][0]["spec"]
+    """
+
+def plan_traces(source: _Path) -> list[dict[str, Any]]:
+    """The traces of a plan whose run time nobody has told.
+
+    `application` is its number, `path` the trace, then `ranks`, `ranks_per_host`, `flops_per_s` (None: it
+    computes in no time), `radix` and `speed_gbps` of the plan.
     """
 
 def plan_files(source: _Path) -> list[tuple[str, Path]]:

@@ -35,7 +35,9 @@
 //! name = "lulesh"                      # unique; application1, application2, … unless given
 //! matrix = "lulesh-512.mtx.gz"         # rank to rank; or pattern = "…", or trace = "…"
 //! weight = 0.7                         # share of node hours, in any unit; 1 unless given
-//! communication = 0.4                  # share of its time that it communicates; 1 unless given
+//! wire_share = 0.4                     # share of its run time on a full tree that the busiest host's bytes take; or
+//! # run_s = 12.5                       # that run time, seconds, at the speed of the plan; 1 unless either is given
+//! # flops_per_s = 1e9                  # of a trace without either: how fast it computes; in no time unless given
 //! ranks_per_host = 1
 //! copies = "fill"                      # as many as fit (unless given), or a number
 //! ```
@@ -105,12 +107,26 @@ pub struct PlanApplication {
     pub source: PlanSource,
     /// Share of node hours, not negative.
     pub weight: f64,
-    /// Share of its time that it communicates, 0 to 1.
-    pub communication: f64,
+    /// What is known of its run time.
+    pub run: PlanRun,
     /// Ranks on each host, at least 1.
     pub ranks_per_host: u32,
     /// Copies side by side; `None` for as many as fit.
     pub copies: Option<u32>,
+}
+
+/// What is known of an application's run on a network without taper.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum PlanRun {
+    /// The share of it that the busiest host's bytes take, 0 to 1.
+    Share(f64),
+    /// How long it takes, seconds.
+    Seconds(f64),
+    /// Nothing. A trace computes so many operations a second, or in no time.
+    Unknown {
+        /// Operations a second.
+        flops_per_s: Option<f64>,
+    },
 }
 
 /// Where an application's traffic is from.
@@ -148,8 +164,19 @@ const FILE_KEYS: [&str; 11] = [
 ];
 const MACHINE_KEYS: [&str; 4] = ["hosts", "radix", "levels", "speed_gbps"];
 const CABLES: [&str; 3] = ["hosts", "leaves", "spines"];
-const APPLICATION_KEYS: [&str; 8] =
-    ["name", "matrix", "pattern", "trace", "weight", "communication", "ranks_per_host", "copies"];
+const APPLICATION_KEYS: [&str; 10] = [
+    "name",
+    "matrix",
+    "pattern",
+    "trace",
+    "weight",
+    "wire_share",
+    "run_s",
+    "flops_per_s",
+    "ranks_per_host",
+    "copies",
+];
+const RUN_KEYS: [&str; 3] = ["wire_share", "run_s", "flops_per_s"];
 const SOURCES: [&str; 3] = ["matrix", "pattern", "trace"];
 /// The orders that a plan may name.
 pub const ORDERS: [&str; 3] = ["block", "fragmented", "random"];
@@ -355,14 +382,14 @@ fn read_application(keys: &Keys, number: usize) -> Result<PlanApplication, Forma
             return Err(keys.error(second, format!("{expected}, found {}", given.join(" and "))));
         }
     };
+    let run = read_run(keys, &source)?;
     let weight = keys.number("weight", "a weight of 0 to 1e9", |x| (0.0..=1e9).contains(&x))?;
-    let share = keys.number("communication", "a share of 0 to 1", |x| (0.0..=1.0).contains(&x))?;
     let most = i64::from(MAX_RANKS);
     Ok(PlanApplication {
         name: text(keys, "name")?.unwrap_or_else(|| format!("application{}", number + 1)),
         source,
         weight: weight.unwrap_or(1.0),
-        communication: share.unwrap_or(1.0),
+        run,
         ranks_per_host: keys.whole("ranks_per_host", 1..=most)?.unwrap_or(1) as u32,
         copies: match keys.item("copies").and_then(|item| item.as_str()) {
             Some("fill") => None,
@@ -372,6 +399,26 @@ fn read_application(keys: &Keys, number: usize) -> Result<PlanApplication, Forma
             }
             None => keys.whole("copies", 1..=most)?.map(|n| n as u32),
         },
+    })
+}
+
+fn read_run(keys: &Keys, source: &PlanSource) -> Result<PlanRun, FormatError> {
+    let share = keys.number("wire_share", "a share of 0 to 1", |x| (0.0..=1.0).contains(&x))?;
+    let seconds = keys.number("run_s", "seconds, above 0 and at most 1e9", |x| x > 0.0 && x <= 1e9)?;
+    let speed = "operations a second, 1 to 1e18";
+    let flops_per_s = keys.number("flops_per_s", speed, |x| (1.0..=1e18).contains(&x))?;
+    let given: Vec<&str> = RUN_KEYS.into_iter().filter(|key| keys.item(key).is_some()).collect();
+    if let [_, second, ..] = given[..] {
+        let expected = format!("expected one of {}, found {}", list(&RUN_KEYS), given.join(" and "));
+        return Err(keys.error(second, expected));
+    }
+    if flops_per_s.is_some() && !matches!(source, PlanSource::Trace(_)) {
+        return Err(keys.error("flops_per_s", "expected it with a trace only: nothing else is run".into()));
+    }
+    Ok(match (share, seconds) {
+        (Some(share), _) => PlanRun::Share(share),
+        (None, Some(seconds)) => PlanRun::Seconds(seconds),
+        (None, None) => PlanRun::Unknown { flops_per_s },
     })
 }
 
@@ -421,7 +468,7 @@ orders = ["block", "random"]
 [[application]]
 matrix = "m.mtx"
 weight = 2
-communication = 0.4
+wire_share = 0.4
 "#;
 
     fn wrong(text: &str) -> String {
@@ -438,7 +485,7 @@ communication = 0.4
             name: "application1".into(),
             source: PlanSource::Matrix("m.mtx".into()),
             weight: 2.0,
-            communication: 0.4,
+            run: PlanRun::Share(0.4),
             ranks_per_host: 1,
             copies: None,
         };
@@ -477,10 +524,17 @@ communication = 0.4
             ),
             ("weight = 2", "weight = 0", "p.toml:15: application: expected a weight above 0"),
             ("weight = 2", "weight = -1", "p.toml:17: weight: expected a weight of 0 to 1e9, found -1"),
+            ("wire_share = 0.4", "wire_share = 1.5", "p.toml:18: wire_share: expected a share of 0 to 1"),
+            ("wire_share = 0.4", "run_s = 0", "p.toml:18: run_s: expected seconds, above 0"),
             (
-                "communication = 0.4",
-                "communication = 1.5",
-                "p.toml:18: communication: expected a share of 0 to 1",
+                "wire_share = 0.4",
+                "wire_share = 0.4\nrun_s = 3",
+                "p.toml:19: run_s: expected one of wire_share, run_s or flops_per_s, found wire_share and run_s",
+            ),
+            (
+                "wire_share = 0.4",
+                "flops_per_s = 1e9",
+                "p.toml:18: flops_per_s: expected it with a trace only",
             ),
             ("matrix = \"m.mtx\"\n", "", "p.toml:15: expected one of matrix, pattern or trace, found none"),
             ("weight = 2", "trace = \"t\"", "p.toml:17: trace: expected one of matrix, pattern or trace"),

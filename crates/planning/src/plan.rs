@@ -9,11 +9,12 @@ use std::ops::ControlFlow;
 use netloom_model::Control;
 use rayon::prelude::*;
 
-use crate::application::{Demand, Slowdown, demands};
-use crate::bound::{Bound, Bounds};
+use crate::application::{Demand, Stretch, demands};
 use crate::bundles::Divisors;
 use crate::front::{Front, Merit};
+use crate::limit::{Limit, Limits};
 use crate::search;
+use crate::share::Slowdown;
 use crate::{Application, Counts, Design, Mix, Order, PlanError, Prices, Sizes};
 
 /// What is asked.
@@ -48,7 +49,7 @@ pub struct Request {
 pub struct Goal {
     /// The most that the network may cost: the quickest is chosen.
     pub budget: Option<f64>,
-    /// The largest slowdown: the cheapest is chosen.
+    /// The largest estimate of the slowdown: the cheapest is chosen.
     pub slowdown: Option<f64>,
 }
 
@@ -71,14 +72,14 @@ pub struct Planned {
     pub applications: Vec<OnDesign>,
     /// The slowdown below which it pays more than the cheapest full tree, at the node's price.
     pub pays_below: Option<f64>,
-    /// The least slowdown for its price, in fractions of cables and switches.
-    pub bound: Bound,
+    /// The least estimate for its price, in fractions of cables and switches.
+    pub limit: Limit,
 }
 
 impl Planned {
-    /// How much slower it is than the bound at its price, %.
-    pub fn bound_gap_percent(&self) -> f64 {
-        100.0 * (self.slowdown.busiest_switch / self.bound.optimum.slowdown - 1.0)
+    /// How much its estimate is above the limit at its price, %.
+    pub fn gap_percent(&self) -> f64 {
+        100.0 * (self.slowdown.estimate / self.limit.optimum.slowdown - 1.0)
     }
 }
 
@@ -91,7 +92,7 @@ pub struct OnDesign {
     pub order: Order,
     /// Slowdown of its run: the mean over the draws.
     pub slowdown: Slowdown,
-    /// By the busiest switch: least and most over the draws.
+    /// The estimate: least and most over the draws.
     pub range: (f64, f64),
     /// Share of its bytes that leaves a leaf, then a pod: the mean over the draws.
     pub share: Vec<f64>,
@@ -112,11 +113,13 @@ pub struct Answer {
     pub chosen: Option<usize>,
     /// Designs looked at.
     pub designs: u64,
-    /// The bound at prices from the cheapest of the front to the dearest, evenly by their logarithms.
-    pub continuous: Vec<Bound>,
+    /// The limit at prices from the cheapest of the front to the dearest, evenly by their logarithms.
+    pub limits: Vec<Limit>,
+    /// Share of wire time of every application.
+    pub shares: Vec<f64>,
 }
 
-/// Prices at which the bound is told.
+/// Prices at which the limit is told.
 const TOLD: u32 = 25;
 
 /// Designs between two looks at the control.
@@ -136,7 +139,9 @@ pub fn plan(request: &Request, control: &Control) -> Result<Answer, PlanError> {
     let sizes = Sizes::of(shapes.iter().copied().chain(compared));
     let Request { applications, orders, draws, hosts, seed, .. } = request;
     let demands = demands(applications, orders, *draws, *hosts, *seed, &sizes, control)?;
-    let judge = Judge { request, sizes: &sizes, demands: &demands, weights: weights(request, &demands) };
+    let shares = shares(request, &demands)?;
+    let weights = weights(request, &demands);
+    let judge = Judge { request, sizes: &sizes, demands: &demands, weights, shares: &shares };
 
     let divisors = Divisors::up_to(request.radix);
     let found = shapes.par_iter().map(|&shape| judge.best_of(shape, &divisors, control));
@@ -155,12 +160,12 @@ pub fn plan(request: &Request, control: &Control) -> Result<Answer, PlanError> {
         return Err(PlanError::NoDesign { hosts: request.hosts, radix: request.radix });
     }
     let reference = full.map(|(price, _)| price);
-    let bounds = judge.bounds(&shapes);
+    let limits = judge.limits(&shapes);
     let planned = |design: &Design| {
         if control.stopped().is_some() {
             return None;
         }
-        Some(judge.planned(*design, reference, &bounds))
+        Some(judge.planned(*design, reference, &limits))
     };
     let all = |designs: &[Design]| {
         designs.par_iter().map(planned).collect::<Option<Vec<_>>>().ok_or(PlanError::Stopped)
@@ -172,24 +177,25 @@ pub fn plan(request: &Request, control: &Control) -> Result<Answer, PlanError> {
         chosen: choose(request, &front)?,
         full: all(&full)?.pop(),
         compared: all(&request.compare)?,
-        continuous: continuous(&bounds, &front),
+        limits: told(&limits, &front),
         front,
         designs,
+        shares,
     })
 }
 
-/// The bound over the prices of a front, cheapest first.
-fn continuous(bounds: &Bounds, front: &[Planned]) -> Vec<Bound> {
+/// The limit over the prices of a front, cheapest first.
+fn told(limits: &Limits, front: &[Planned]) -> Vec<Limit> {
     let (Some(first), Some(last)) = (front.first(), front.last()) else { return Vec::new() };
     if first.price <= 0.0 || first.price >= last.price {
-        return vec![last.bound];
+        return vec![last.limit];
     }
     let ratio = last.price / first.price;
     let price = |step: u32| first.price * ratio.powf(f64::from(step) / f64::from(TOLD - 1));
-    let inner = (1..TOLD - 1).into_par_iter().filter_map(|step| bounds.at(price(step)));
-    let mut told: Vec<Bound> = inner.collect();
-    told.insert(0, first.bound);
-    told.push(last.bound);
+    let inner = (1..TOLD - 1).into_par_iter().filter_map(|step| limits.at(price(step)));
+    let mut told: Vec<Limit> = inner.collect();
+    told.insert(0, first.limit);
+    told.push(last.limit);
     told
 }
 
@@ -208,6 +214,21 @@ fn check(request: &Request, number: usize, design: &Design) -> Result<(), PlanEr
     Err(PlanError::Compared { number, what })
 }
 
+/// The share of wire time of every application.
+fn shares(request: &Request, demands: &[Demand]) -> Result<Vec<f64>, PlanError> {
+    let one = |(number, application): (usize, &Application)| {
+        let demand = demands.iter().find(|demand| demand.application == number);
+        let wire_s = demand.map_or(0.0, |demand| demand.wire_s(request.prices.speed_gbps));
+        let short = |wire_s| PlanError::ShortRun {
+            application: number,
+            wire_s,
+            speed_gbps: request.prices.speed_gbps,
+        };
+        application.share.of(wire_s).map_err(short)
+    };
+    request.applications.iter().enumerate().map(one).collect()
+}
+
 /// The weight of every demand; their sum is 1.
 fn weights(request: &Request, demands: &[Demand]) -> Vec<f64> {
     let all: f64 = request.applications.iter().map(|a| a.weight).sum();
@@ -220,7 +241,7 @@ fn weights(request: &Request, demands: &[Demand]) -> Vec<f64> {
 
 /// The front's design that the goal chooses.
 fn choose(request: &Request, front: &[Planned]) -> Result<Option<usize>, PlanError> {
-    let slowdown = |p: &Planned| p.slowdown.busiest_switch;
+    let slowdown = |p: &Planned| p.slowdown.estimate;
     if let Some(budget) = request.goal.budget {
         let cheapest = front.first().map_or(0.0, |p| p.price);
         if budget < cheapest {
@@ -252,6 +273,8 @@ struct Judge<'a> {
     demands: &'a [Demand],
     /// Of every demand.
     weights: Vec<f64>,
+    /// Of wire time, of every application.
+    shares: &'a [f64],
 }
 
 impl Judge<'_> {
@@ -296,7 +319,7 @@ impl Judge<'_> {
         self.sizes.find(design.hosts, leaves).expect("all shapes were counted")
     }
 
-    /// Slowdown of the mix by the busiest switch, by one level only or by all.
+    /// The estimate of the mix, by one level only or by all.
     fn slowdown_of(&self, design: &Design, only: Option<usize>) -> f64 {
         let at = self.place(design);
         let [leaf_up, pod_up] = design.ups().map(|up| up.unwrap_or(0) as f64);
@@ -306,19 +329,24 @@ impl Judge<'_> {
             let (leaf, pod) = demand.of(at);
             let leaf = shown(0).then_some((leaf, leaf_up));
             let pod = pod.filter(|_| shown(1)).map(|pod| (pod, pod_up));
-            more += weight * (self.of_run(demand, demand.busiest(leaf, pod)) - 1.0);
+            more += weight * self.shares[demand.application] * (demand.busiest(leaf, pod) - 1.0);
         }
         1.0 + more
     }
 
-    /// Slowdown of a run whose communication takes so many times as long.
-    fn of_run(&self, demand: &Demand, communication: f64) -> f64 {
-        let share = self.request.applications[demand.application].communication;
-        1.0 + share * (communication - 1.0)
+    /// Slowdown of a run whose bytes take so many times as long.
+    fn of_run(&self, demand: &Demand, stretch: Stretch) -> Slowdown {
+        let share = self.shares[demand.application];
+        let estimate = |times: f64| 1.0 + share * (times - 1.0);
+        Slowdown {
+            bound: (share * stretch.busiest).max(1.0),
+            estimate: estimate(stretch.busiest),
+            mean: estimate(stretch.mean),
+        }
     }
 
     /// The continuous optimum over all shapes that were counted, those of designs to compare with too.
-    fn bounds(&self, shapes: &[(u32, u32)]) -> Bounds {
+    fn limits(&self, shapes: &[(u32, u32)]) -> Limits {
         let request = self.request;
         let compared =
             request.compare.iter().map(|d| (d.hosts, if d.cores.is_some() { d.leaves } else { 0 }));
@@ -327,7 +355,7 @@ impl Judge<'_> {
         all.dedup();
         let mix = |&shape: &(u32, u32)| (shape, self.mix(shape));
         let mixes = all.par_iter().map(mix).collect();
-        Bounds::new(mixes, request.prices.units(request.radix), request.hosts)
+        Limits::new(mixes, request.prices.units(request.radix), request.hosts)
     }
 
     /// The mix on leaves and pods of one size.
@@ -337,7 +365,7 @@ impl Judge<'_> {
         let mut mix = Mix::new();
         for (demand, weight) in self.demands.iter().zip(&self.weights) {
             let (leaf, pod) = demand.of(at);
-            let share = weight * self.request.applications[demand.application].communication;
+            let share = weight * self.shares[demand.application];
             let phase = |(number, &busiest): (usize, &f64)| {
                 [busiest, leaf.busiest[number] / of_leaf, pod.map_or(0.0, |pod| pod.busiest[number] / of_pod)]
             };
@@ -346,23 +374,20 @@ impl Judge<'_> {
         mix
     }
 
-    fn planned(&self, design: Design, full: Option<f64>, bounds: &Bounds) -> Planned {
+    fn planned(&self, design: Design, full: Option<f64>, limits: &Limits) -> Planned {
         let request = self.request;
         let counts = design.counts();
         let (price, power_w) = request.prices.of(&design, request.hosts);
         let at = self.place(&design);
         let [leaf_up, pod_up] = design.ups().map(|up| up.unwrap_or(0) as f64);
-        // Sums of what is above 1, so that nothing comes out below it by rounding.
-        let mut slowdown = Slowdown { model: 1.0, busiest_switch: 1.0 };
+        let mut slowdown = Slowdown::NONE;
         let mut applications: Vec<OnDesign> = Vec::new();
         for (demand, weight) in self.demands.iter().zip(&self.weights) {
             let (leaf, pod) = demand.of(at);
             let levels: Vec<_> = std::iter::once(leaf).chain(pod).collect();
-            let found = demand.slowdown((leaf, leaf_up), pod.map(|pod| (pod, pod_up)));
-            let (model, busiest) =
-                (self.of_run(demand, found.model), self.of_run(demand, found.busiest_switch));
-            slowdown.model += weight * (model - 1.0);
-            slowdown.busiest_switch += weight * (busiest - 1.0);
+            let stretch = demand.stretch((leaf, leaf_up), pod.map(|pod| (pod, pod_up)));
+            let of_run = self.of_run(demand, stretch);
+            slowdown.add(*weight, &of_run);
             let same = |o: &&mut OnDesign| o.application == demand.application && o.order == demand.order;
             let on = match applications.last_mut().filter(same) {
                 Some(on) => on,
@@ -370,7 +395,7 @@ impl Judge<'_> {
                     applications.push(OnDesign {
                         application: demand.application,
                         order: demand.order,
-                        slowdown: Slowdown { model: 1.0, busiest_switch: 1.0 },
+                        slowdown: Slowdown::NONE,
                         range: (f64::INFINITY, 0.0),
                         share: vec![0.0; levels.len()],
                         busiest: vec![0.0; levels.len()],
@@ -379,9 +404,8 @@ impl Judge<'_> {
                 }
             };
             let draws = f64::from(demand.order.draws(request.draws));
-            on.slowdown.model += (model - 1.0) / draws;
-            on.slowdown.busiest_switch += (busiest - 1.0) / draws;
-            on.range = (on.range.0.min(busiest), on.range.1.max(busiest));
+            on.slowdown.add(1.0 / draws, &of_run);
+            on.range = (on.range.0.min(of_run.estimate), on.range.1.max(of_run.estimate));
             let hosts: f64 = demand.hosts.iter().sum();
             for (level, group) in levels.iter().enumerate() {
                 on.share[level] += group.share / draws;
@@ -394,7 +418,7 @@ impl Judge<'_> {
         let pays_below =
             request.node_price.zip(full).map(|(node, full)| (node + full / hosts) / (node + price / hosts));
         let spare_ports = counts.spare_ports(request.radix);
-        let bound = bounds.of(price, slowdown.busiest_switch);
-        Planned { design, spare_ports, counts, price, power_w, slowdown, applications, pays_below, bound }
+        let limit = limits.of(price, slowdown.estimate);
+        Planned { design, spare_ports, counts, price, power_w, slowdown, applications, pays_below, limit }
     }
 }

@@ -17,11 +17,13 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 ASSUMPTIONS = (
-    "nothing was simulated: slowdowns are those of the busiest switch if every byte takes the best way, so a "
-    "run is at best so slow; collisions of routes, bursts and congestion come on top",
+    "no design was simulated: T is how many times as long the busiest switch takes if every byte takes the "
+    "best way; no run is slowed by less than max(1, f T), the bound; 1 - f + f T is an estimate, without "
+    "collisions of routes, bursts and congestion, and without what a run can hide behind its waiting",
     "all cables have one speed, every host one cable; switches, cables and power as in the catalogue",
     "every application has the machine for itself: its copies fill it, unless the plan says how many",
-    "shares of communication are those on a network without taper",
+    "f is the share of wire time: bytes of the busiest host of every phase over the speed of a link, over "
+    "the run time on a network without taper; of traces by packets, unless the plan gives it",
 )
 
 
@@ -30,8 +32,8 @@ def plan(plan: Path, /, *, options: Options | None = None) -> int:
 
     Counts the fat trees of two and three levels that the ports allow, of equal bundles of cables and evenly
     spread hosts, prices them with a catalogue, and compares what the site's own applications send across
-    leaves and pods with the cables there. What comes out is the front of price against slowdown. Nothing is
-    simulated.
+    leaves and pods with the cables there. What comes out is the front of price against slowdown. No design is
+    simulated, but the traces whose run time the plan does not say: once, on a network without taper.
 
     Parameters
     ----------
@@ -40,7 +42,7 @@ def plan(plan: Path, /, *, options: Options | None = None) -> int:
     options
         Common options; `--seed` overrides the plan's, `-o` writes the result (.json, .csv).
     """
-    from netloom import _core
+    from netloom.planning.answer import plan as planned
 
     if inputs.is_stdin(str(plan)):
         raise UsageError("a plan cannot come from standard input: its paths are relative to it")
@@ -49,7 +51,7 @@ def plan(plan: Path, /, *, options: Options | None = None) -> int:
     run.read("plan", str(plan))
     with run.timed("plan"), run.progress("plan") as progress:
         try:
-            result = _core.plan(
+            result = planned(
                 plan, seed=options.seed, threads=options.threads, time_limit=run.left, progress=progress
             )
         except TimeoutError:
@@ -80,8 +82,8 @@ def _doubts(result: Mapping[str, Any]) -> list[tuple[str, str]]:
     """What a reader of the plan should know."""
     found: list[tuple[str, str]] = list(dict.fromkeys(result["notes"]))
     if result["chosen"] is None and result["target_slowdown"] is not None:
-        best = min(one["slowdown"]["busiest_switch"] for one in result["designs"])
+        best = min(one["slowdown"]["estimate"] for one in result["designs"])
         target = result["target_slowdown"]
-        text = f"no design is slowed by at most {target:g}: the quickest is slowed by {best:.4f}"
+        text = f"no design's estimate is at most {target:g}: the least is {best:.4f}"
         found.append(("no-design", text))
     return found

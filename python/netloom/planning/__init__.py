@@ -1,0 +1,4 @@
+"""Plans of machines: the run times that they need, and the answer.
+
+`answer` has `netloom.plan`, `runs` how long recorded runs take on a network without taper.
+"""
