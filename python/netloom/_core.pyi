@@ -73,8 +73,8 @@ __all__ = [
     "patched",
     "place_jobs",
     "plan",
+    "plan_applications",
     "plan_files",
-    "plan_traces",
     "recover",
     "remove_temporaries",
     "repaired",
@@ -1606,8 +1606,8 @@ def plan(
     progress : callable, optional
         Called with what is done and all that is to do.
     runs : dict of int and float
-        Seconds that traces run on a network without taper, by the number of the application (`plan_traces`).
-        Those that are missing are taken to do nothing but send.
+        Seconds that traces run on a network without taper, by the number of the application. Those
+        that are missing are taken to do nothing but send.
 
     Returns
     -------
@@ -1628,11 +1628,13 @@ def plan(
     >>> result["designs"][0]["spec"]
     """
 
-def plan_traces(source: _Path) -> list[dict[str, Any]]:
-    """The traces of a plan whose run time nobody has told.
+def plan_applications(source: _Path) -> list[dict[str, Any]]:
+    """The applications of a plan, and what running them takes.
 
-    `application` is its number, `path` the trace, then `ranks`, `ranks_per_host`, `flops_per_s` (None: it
-    computes in no time), `radix` and `speed_gbps` of the plan.
+    `name`, `weight`, `kind` (matrix, pattern, trace), `source` (a path, or the pattern), `ranks` (of a trace;
+    else None), `ranks_per_host`, `copies` (None: as many as fit), `flops_per_s` (None: it computes in no
+    time), `told` (whether the plan gives its share or its run time), and `radix` (the largest) and
+    `speed_gbps` of the plan.
     """
 
 def plan_files(source: _Path) -> list[tuple[str, Path]]:

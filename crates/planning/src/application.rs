@@ -191,12 +191,9 @@ impl Demand {
     }
 
     /// T by the busiest switch and by means.
-    pub fn stretch(&self, leaf: (&Group, f64), pod: Option<(&Group, f64)>) -> Stretch {
-        let level = |(group, up): (&Group, f64)| group.mean / up;
-        Stretch {
-            busiest: self.busiest(Some(leaf), pod),
-            mean: level(leaf).max(pod.map_or(0.0, level)).max(1.0),
-        }
+    pub fn stretch(&self, leaf: Option<(&Group, f64)>, pod: Option<(&Group, f64)>) -> Stretch {
+        let level = |group: Option<(&Group, f64)>| group.map_or(0.0, |(group, up)| group.mean / up);
+        Stretch { busiest: self.busiest(leaf, pod), mean: level(leaf).max(level(pod)).max(1.0) }
     }
 
     /// Wire time of a run, seconds: the busiest host's bytes of every phase over the speed of its link.

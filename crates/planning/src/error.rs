@@ -20,10 +20,8 @@ pub enum PlanError {
         /// What fits without taper.
         full: u64,
     },
-    /// Enough ports, but no tree with equal bundles.
-    #[error(
-        "no tree of equal bundles holds {hosts} hosts with {radix}-port switches: expected fewer hosts or more ports"
-    )]
+    /// Enough ports, but no tree.
+    #[error("no tree holds {hosts} hosts with {radix}-port switches: expected fewer hosts or more ports")]
     NoDesign {
         /// Hosts asked for.
         hosts: u32,

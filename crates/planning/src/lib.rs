@@ -1,4 +1,4 @@
-//! Capacity planning: which fat tree for how many hosts, at what price, and how much the site's applications lose on it.
+//! Capacity planning: which switches and cables for how many hosts, at what price, and how much the site's applications lose on it.
 //!
 //! Nothing is simulated here. Switches and cables are counted, prices come from a catalogue, and a slowdown follows from
 //! what the busiest switch of every level must carry over what its cables carry: a bound, which no routing beats, and an
@@ -9,7 +9,7 @@
 //! | module | idea |
 //! |---|---|
 //! | [`design`] | one tree of two or three levels, its spec and its counts |
-//! | [`bundles`] | how many spines and cores: equal bundles of cables |
+//! | [`bundles`] | how many spines and cores, by bundles of cables |
 //! | [`search`] | all designs for so many hosts and such switches |
 //! | [`catalogue`] | prices and power of switches and cables |
 //! | [`order`] | hosts in block, fragmented and random order |
@@ -39,7 +39,8 @@ pub mod share;
 pub mod transmission;
 
 pub use application::{Application, Demand, Stretch};
-pub use catalogue::{Cable, Catalogue, Prices, Rate, Run, Switch};
+pub use bundles::Bundles;
+pub use catalogue::{Cable, Catalogue, Offer, Prices, Rate, Run, Switch};
 pub use continuous::{Mix, Optimum, UnitPrices};
 pub use crossing::{Crossing, Sizes};
 pub use design::{Counts, Design, DesignError};

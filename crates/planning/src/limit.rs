@@ -16,34 +16,33 @@ pub struct Limit {
     pub optimum: Optimum,
 }
 
-/// Mixes by shape, and what units of bandwidth cost.
+/// Mixes by shape, each with what units of bandwidth cost.
 #[derive(Clone, Debug)]
 pub struct Limits {
-    shapes: Vec<((u32, u32), Mix)>,
-    unit: UnitPrices,
+    shapes: Vec<((u32, u32), Mix, UnitPrices)>,
     hosts: f64,
 }
 
 impl Limits {
     /// Of shapes `(hosts a leaf, leaves a pod)`, 0 leaves standing for no pods.
-    pub fn new(shapes: Vec<((u32, u32), Mix)>, unit: UnitPrices, hosts: u32) -> Self {
-        Self { shapes, unit, hosts: f64::from(hosts.max(1)) }
+    pub fn new(shapes: Vec<((u32, u32), Mix, UnitPrices)>, hosts: u32) -> Self {
+        Self { shapes, hosts: f64::from(hosts.max(1)) }
     }
 
     /// The limit at the price of a network; `None` if the price is below that of the hosts' cables.
     pub fn at(&self, price: f64) -> Option<Limit> {
         let budget = price / self.hosts;
         // Shapes that could be the quickest first, so that most are not looked at.
-        let at_least = |(i, (_, mix)): (usize, &((u32, u32), Mix))| (mix.at_least(&self.unit, budget), i);
-        let mut order: Vec<(f64, usize)> = self.shapes.iter().enumerate().map(at_least).collect();
+        let at_least = |i: usize| (self.shapes[i].1.at_least(&self.shapes[i].2, budget), i);
+        let mut order: Vec<(f64, usize)> = (0..self.shapes.len()).map(at_least).collect();
         order.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
         let mut best: Option<Limit> = None;
         for (at_least, i) in order {
             if best.is_some_and(|best| best.optimum.slowdown <= at_least) {
                 break;
             }
-            let ((hosts_per_leaf, leaves_per_pod), mix) = &self.shapes[i];
-            let Some(found) = mix.fastest(&self.unit, budget) else { continue };
+            let ((hosts_per_leaf, leaves_per_pod), mix, unit) = &self.shapes[i];
+            let Some(found) = mix.fastest(unit, budget) else { continue };
             if best.is_none_or(|best| found.slowdown < best.optimum.slowdown) {
                 let optimum = Optimum { price: found.price * self.hosts, ..found };
                 let (hosts_per_leaf, leaves_per_pod) = (*hosts_per_leaf, *leaves_per_pod);

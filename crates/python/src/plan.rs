@@ -8,7 +8,9 @@ use netloom_formats::plan::{PlanApplication, PlanRun};
 use netloom_formats::{self as formats, CatalogueFile, FormatError, PlanFile, PlanSource};
 use netloom_model::Traffic;
 use netloom_planning as planning;
-use netloom_planning::{Answer, Application, Design, Goal, Order, PlanError, Planned, Request, Share};
+use netloom_planning::{
+    Answer, Application, Bundles, Design, Goal, Offer, Order, PlanError, Planned, Request, Share,
+};
 use netloom_traffic as patterns;
 use pyo3::exceptions::{PyOSError, PyTimeoutError};
 use pyo3::prelude::*;
@@ -38,7 +40,7 @@ const LEVELS: [&str; 3] = ["hosts", "leaves", "spines"];
 /// progress : callable, optional
 ///     Called with what is done and all that is to do.
 /// runs : dict of int and float, optional
-///     Seconds that traces run on a network without taper, by the number of the application (`plan_traces`). Those that
+///     Seconds that traces run on a network without taper, by the number of the application. Those that
 ///     are missing are taken to do nothing but send.
 ///
 /// Returns
@@ -103,7 +105,7 @@ pub fn plan_files(py: Python<'_>, source: PathBuf) -> PyResult<Vec<(&'static str
     Ok(files)
 }
 
-/// The traces of a plan whose run time nobody has told.
+/// The applications of a plan, and what running them takes.
 ///
 /// Parameters
 /// ----------
@@ -113,29 +115,46 @@ pub fn plan_files(py: Python<'_>, source: PathBuf) -> PyResult<Vec<(&'static str
 /// Returns
 /// -------
 /// list of dict
-///     `application` is its number, `path` the trace, then `ranks`, `ranks_per_host`, `flops_per_s` (None: it computes in
-///     no time), `radix` and `speed_gbps` of the plan.
+///     `name`, `weight`, `kind` (matrix, pattern, trace), `source` (a path, or the pattern), `ranks` (of a trace; else
+///     None), `ranks_per_host`, `copies` (None: as many as fit), `flops_per_s` (None: it computes in no time), `told`
+///     (whether the plan gives its share or its run time), and `radix` (the largest) and `speed_gbps` of the plan.
 #[pyfunction]
-pub fn plan_traces<'py>(py: Python<'py>, source: PathBuf) -> PyResult<Vec<Bound<'py, PyDict>>> {
+pub fn plan_applications<'py>(py: Python<'py>, source: PathBuf) -> PyResult<Vec<Bound<'py, PyDict>>> {
     let plan = Plan::read(py, &source)?;
-    let prices = plan.prices(py, &plan.catalogue(py)?)?;
-    let mut traces = Vec::new();
-    for (number, spec) in plan.file.applications.iter().enumerate() {
-        let (PlanSource::Trace(name), PlanRun::Unknown { flops_per_s }) = (&spec.source, spec.run) else {
-            continue;
-        };
-        let traffic = plan.traffic(py, &format!("application.{number}.trace"), name, &mut Vec::new())?;
+    let offers = plan.offers(py, &plan.catalogue(py)?)?;
+    let largest = offers.last().expect("at least one is on offer");
+    let one = |(number, spec): (usize, &PlanApplication)| {
         let dict = PyDict::new(py);
-        dict.set_item("application", number)?;
-        dict.set_item("path", plan.path(name))?;
-        dict.set_item("ranks", traffic.endpoints())?;
+        dict.set_item("name", &spec.name)?;
+        dict.set_item("weight", spec.weight)?;
+        let (kind, path) = match &spec.source {
+            PlanSource::Matrix(name) => ("matrix", plan.path(name)),
+            PlanSource::Trace(name) => ("trace", plan.path(name)),
+            PlanSource::Pattern(text) => ("pattern", PathBuf::from(text)),
+        };
+        dict.set_item("kind", kind)?;
+        dict.set_item("source", path.display().to_string())?;
+        let ranks = match &spec.source {
+            PlanSource::Trace(name) => {
+                let key = format!("application.{number}.trace");
+                Some(plan.traffic(py, &key, name, &mut Vec::new())?.endpoints())
+            }
+            _ => None,
+        };
+        dict.set_item("ranks", ranks)?;
         dict.set_item("ranks_per_host", spec.ranks_per_host)?;
+        dict.set_item("copies", spec.copies)?;
+        let (told, flops_per_s) = match spec.run {
+            PlanRun::Unknown { flops_per_s } => (false, flops_per_s),
+            PlanRun::Share(_) | PlanRun::Seconds(_) => (true, None),
+        };
         dict.set_item("flops_per_s", flops_per_s)?;
-        dict.set_item("radix", plan.file.radix)?;
-        dict.set_item("speed_gbps", prices.speed_gbps)?;
-        traces.push(dict);
-    }
-    Ok(traces)
+        dict.set_item("told", told)?;
+        dict.set_item("radix", largest.radix)?;
+        dict.set_item("speed_gbps", largest.prices.speed_gbps)?;
+        Ok(dict)
+    };
+    plan.file.applications.iter().enumerate().map(one).collect()
 }
 
 /// Kind and text of what to know of a traffic.
@@ -197,12 +216,25 @@ impl Plan {
         self.file.levels.iter().copied().max().unwrap_or(2) as usize
     }
 
-    fn prices(&self, py: Python<'_>, offer: &CatalogueFile) -> PyResult<planning::Prices> {
+    /// The switches that the plan names, or all of the catalogue, each with its prices; by ports, rising.
+    fn offers(&self, py: Python<'_>, offer: &CatalogueFile) -> PyResult<Vec<Offer>> {
         let file = &self.file;
         let runs =
             file.cables.each_ref().map(|c| planning::Run { kind: c.kind.clone(), length_m: c.length_m });
-        let prices = catalogue(offer).prices(file.radix, file.speed_gbps, &runs[..self.most_levels()]);
-        prices.map_err(|e| self.error(py, &e))
+        let catalogue = catalogue(offer);
+        let mut radices = file.radices.clone();
+        if radices.is_empty() {
+            radices = catalogue.radices(file.speed_gbps);
+        }
+        if radices.is_empty() {
+            let message = "expected the ports of a switch: the catalogue has none with a fixed, even number";
+            return Err(self.at(py, "machine.radix", message));
+        }
+        let one = |radix: u32| {
+            let prices = catalogue.prices(radix, file.speed_gbps, &runs[..self.most_levels()]);
+            Ok(Offer { radix, prices: prices.map_err(|e| self.error(py, &e))? })
+        };
+        radices.into_iter().map(one).collect()
     }
 
     /// What is asked, and what to know of the traffic that was read.
@@ -233,9 +265,9 @@ impl Plan {
             Order::ALL.into_iter().filter(|order| file.orders.iter().any(|word| word == order.name()));
         let request = Request {
             hosts: file.hosts,
-            radix: file.radix,
+            offers: self.offers(py, offer)?,
             levels: file.levels.clone(),
-            prices: self.prices(py, offer)?,
+            bundles: if file.equal_bundles { Bundles::Equal } else { Bundles::Any },
             compare: compare.collect::<PyResult<_>>()?,
             applications,
             orders: orders.collect(),
@@ -313,9 +345,10 @@ impl Plan {
         let dict = PyDict::new(py);
         dict.set_item("name", &file.name)?;
         dict.set_item("hosts", request.hosts)?;
-        dict.set_item("radix", request.radix)?;
+        dict.set_item("radices", request.offers.iter().map(|o| o.radix).collect::<Vec<_>>())?;
         dict.set_item("levels", &request.levels)?;
-        dict.set_item("speed_gbps", request.prices.speed_gbps)?;
+        dict.set_item("bundles", if file.equal_bundles { "equal" } else { "any" })?;
+        dict.set_item("speed_gbps", request.offers[0].prices.speed_gbps)?;
         dict.set_item("node_price", request.node_price)?;
         dict.set_item("budget", request.goal.budget)?;
         dict.set_item("target_slowdown", request.goal.slowdown)?;
@@ -325,6 +358,7 @@ impl Plan {
         dict.set_item("designs_counted", answer.designs)?;
         dict.set_item("designs", answer.front.iter().map(planned).collect::<PyResult<Vec<_>>>()?)?;
         dict.set_item("chosen", answer.chosen)?;
+        dict.set_item("better", &answer.better)?;
         dict.set_item("full", answer.full.as_ref().map(planned).transpose()?)?;
         dict.set_item("compared", answer.compared.iter().map(planned).collect::<PyResult<Vec<_>>>()?)?;
         let limits = answer.limits.iter().map(|found| limit(py, request, found));
@@ -382,9 +416,15 @@ fn prices<'py>(
         }
     }
     dict.set_item("sources", sources)?;
-    dict.set_item("switch_price", request.prices.switch)?;
-    dict.set_item("switch_power_w", request.prices.switch_power_w)?;
-    let cables = request.prices.cables.iter().zip(LEVELS).map(|(cable, level)| {
+    let switches = request.offers.iter().map(|offer| {
+        let dict = PyDict::new(py);
+        dict.set_item("radix", offer.radix)?;
+        dict.set_item("price", offer.prices.switch)?;
+        dict.set_item("power_w", offer.prices.switch_power_w)?;
+        Ok(dict)
+    });
+    dict.set_item("switches", switches.collect::<PyResult<Vec<_>>>()?)?;
+    let cables = request.offers[0].prices.cables.iter().zip(LEVELS).map(|(cable, level)| {
         let dict = PyDict::new(py);
         dict.set_item("level", level)?;
         dict.set_item("kind", &cable.kind)?;
@@ -456,16 +496,18 @@ fn design<'py>(py: Python<'py>, request: &Request, planned: &Planned) -> PyResul
     let hosts = f64::from(request.hosts);
     let dict = PyDict::new(py);
     dict.set_item("spec", design.spec())?;
+    dict.set_item("radix", planned.radix)?;
     dict.set_item("levels", design.levels())?;
     dict.set_item("hosts_per_leaf", design.hosts)?;
-    dict.set_item("up_per_leaf", design.leaf_up())?;
+    dict.set_item("up_per_leaf", design.leaf_up)?;
+    dict.set_item("up_between_leaves", design.up_between_leaves())?;
     dict.set_item("host_ports", counts.host_ports)?;
     dict.set_item("taper", planned.design.taper())?;
     dict.set_item("switches", &counts.switches)?;
     let cables = counts.cables.iter().enumerate().map(|(level, &count)| {
         let cable = PyDict::new(py);
         cable.set_item("level", LEVELS[level])?;
-        cable.set_item("kind", &request.prices.cables[level].kind)?;
+        cable.set_item("kind", &request.offers[0].prices.cables[level].kind)?;
         cable.set_item("count", if level == 0 { u64::from(request.hosts) } else { count })?;
         Ok(cable)
     });

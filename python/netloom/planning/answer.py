@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from netloom.planning.judged import judged
 from netloom.planning.runs import run_times
 
 
@@ -17,11 +18,12 @@ def plan(
     threads: int = 0,
     time_limit: float | None = None,
     progress: Callable[[int, int], object] | None = None,
+    judge: bool = False,
 ) -> dict[str, Any]:
     """Designs for the machine of a plan: counted, priced, and how much they slow its applications.
 
     Traces whose run time the plan does not tell are run packet by packet on a network without taper; designs
-    are not simulated. `docs/schemas/plan.json` has the result's keys.
+    are simulated only where that is asked for. `docs/schemas/plan.json` has the result's keys.
 
     Parameters
     ----------
@@ -35,6 +37,9 @@ def plan(
         Seconds.
     progress : callable, optional
         Called with what is done and all that is to do.
+    judge : bool, default False
+        Whether the chosen design and its neighbours on the front are run packet by packet, too; what is not
+        over at the time limit is None.
 
     Returns
     -------
@@ -66,4 +71,8 @@ def plan(
     until = None if time_limit is None else time.monotonic() + time_limit
     runs = run_times(source, threads=threads, until=until)
     left = None if until is None else max(0.0, until - time.monotonic())
-    return _core.plan(source, seed=seed, threads=threads, time_limit=left, progress=progress, runs=runs)
+    result = _core.plan(source, seed=seed, threads=threads, time_limit=left, progress=progress, runs=runs)
+    result["judged"] = (
+        judged(source, result, threads=threads, until=until, progress=progress) if judge else None
+    )
+    return result

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,22 +28,25 @@ ASSUMPTIONS = (
 )
 
 
-def plan(plan: Path, /, *, options: Options | None = None) -> int:
+def plan(plan: Path, /, *, judge: bool = False, options: Options | None = None) -> int:
     """Which network for a machine that is to be bought, and for which applications.
 
-    Counts the fat trees of two and three levels that the ports allow, of equal bundles of cables and evenly
-    spread hosts, prices them with a catalogue, and compares what the site's own applications send across
-    leaves and pods with the cables there. What comes out is the front of price against slowdown. No design is
-    simulated, but the traces whose run time the plan does not say: once, on a network without taper.
+    Counts one switch, or the fat trees of two and three levels that the ports allow, with evenly spread
+    hosts, prices them with a catalogue, and compares what the site's own applications send across leaves and
+    pods with the cables there. What comes out is the front of price against slowdown. No design is simulated
+    without `--judge`, but the traces whose run time the plan does not say: once, on a network without taper.
 
     Parameters
     ----------
     plan
         A plan (.toml): hosts, ports of a switch, catalogue, cables, applications.
+    judge
+        Run the applications packet by packet on the chosen design and its two neighbours on the front.
     options
         Common options; `--seed` overrides the plan's, `-o` writes the result (.json, .csv).
     """
     from netloom.planning.answer import plan as planned
+    from netloom.planning.judged import judged
 
     if inputs.is_stdin(str(plan)):
         raise UsageError("a plan cannot come from standard input: its paths are relative to it")
@@ -57,6 +61,11 @@ def plan(plan: Path, /, *, options: Options | None = None) -> int:
         except TimeoutError:
             # Which designs are best is known once all are counted.
             raise TooLate(options.time_limit or 0.0) from None
+    result["judged"] = None
+    if judge:
+        with run.timed("judge"), run.progress("judge") as progress:
+            until = None if run.left is None else time.monotonic() + run.left
+            result["judged"] = judged(plan, result, threads=options.threads, until=until, progress=progress)
     for role, path in _files(plan):
         run.read(role, path)
     result["assumptions"] = list(ASSUMPTIONS)
@@ -86,4 +95,22 @@ def _doubts(result: Mapping[str, Any]) -> list[tuple[str, str]]:
         target = result["target_slowdown"]
         text = f"no design's estimate is at most {target:g}: the least is {best:.4f}"
         found.append(("no-design", text))
+    for number in result["better"]:
+        spec = result["compared"][number]["spec"]
+        text = f"{spec}, which the plan compares with, is what the goal prefers: no such tree is looked at"
+        found.append(("better-compared", text))
+    late = [one for one in (result["judged"] or {}).get("designs", ()) if None in one["slowdown"].values()]
+    if late:
+        specs = ", ".join(one["spec"] for one in late)
+        found.append(("not-judged", f"the time limit came before all runs were over: {specs}"))
+    kept = {} if result["chosen"] is None else {"chosen": result["designs"][result["chosen"]]}
+    kept |= {"full": result["full"]} if result["full"] else {}
+    for name, one in kept.items():
+        if one["up_between_leaves"] < one["up_per_leaf"]:
+            text = (
+                f"{name}: {one['up_per_leaf']} cables go up a leaf, in bundles that differ by one; two "
+                f"leaves can use at least {one['up_between_leaves']} between each other (machine.bundles = "
+                '"equal" asks for all)'
+            )
+            found.append(("uneven-bundles", text))
     return found

@@ -47,6 +47,8 @@ def text(result: Mapping[str, Any]) -> str:
     if beside:
         parts += ["", "beside it", _designs(beside, currency, result["hosts"])]
     parts += ["", *TERMS, "", _applications(result)]
+    if result["judged"]:
+        parts += ["", _judged(result)]
     return "\n".join(parts) + render.findings(result["findings"])
 
 
@@ -61,6 +63,7 @@ def rows(result: Mapping[str, Any]) -> list[dict[str, Any]]:
         {
             "kind": kind,
             "spec": one["spec"],
+            "radix": one["radix"],
             "levels": one["levels"],
             "hosts_per_leaf": one["hosts_per_leaf"],
             "up_per_leaf": one["up_per_leaf"],
@@ -93,12 +96,14 @@ def _head(result: Mapping[str, Any]) -> list[tuple[str, str]]:
     if catalogue["newest"] != dates:
         dates += f" to {catalogue['newest']}"
     levels = " or ".join(map(str, result["levels"]))
-    power = f"{catalogue['switch_power_w']:g} W"
+    radices = " or ".join(map(str, result["radices"]))
     found = [
-        ("machine", f"{count(result['hosts'])} hosts, {result['radix']}-port switches, {levels} levels"),
+        ("machine", f"{count(result['hosts'])} hosts, {radices}-port switches, {levels} levels"),
         ("catalogue", f"{catalogue['name'] or catalogue['file']}, prices of {dates}"),
-        ("a switch", f"{catalogue['switch_price']:,.2f} {currency}, {power}"),
     ]
+    for switch in catalogue["switches"]:
+        told = f"{switch['price']:,.2f} {currency}, {switch['power_w']:g} W"
+        found.append(("a switch" if len(result["radices"]) == 1 else f"{switch['radix']} ports", told))
     for cable in catalogue["cables"]:
         told = f"{cable['price']:,.2f} {currency} ({cable['kind']}, {cable['length_m']:g} m)"
         found.append((f"cable of {cable['level']}", told))
@@ -136,6 +141,7 @@ def _designs(listed: Sequence[tuple[str, Mapping[str, Any]]], currency: str, hos
         "W a host",
         "pays below",
     ]
+    several = len({one["radix"] for _, one in listed}) > 1
     pays = any(one["pays_below"] is not None for _, one in listed)
     cells = []
     for mark, one in listed:
@@ -148,13 +154,50 @@ def _designs(listed: Sequence[tuple[str, Mapping[str, Any]]], currency: str, hos
             f"{one['gap_percent']:.1f} %",
             f"{one['slowdown']['mean']:.3f}",
             " ".join(f"{taper:.3g}:1" for taper in one["taper"]),
-            "+".join(map(str, one["switches"])),
+            "+".join(map(str, one["switches"])) + (f" of {one['radix']}" if several else ""),
             f"{one['power_w'] / hosts:.1f}",
         ]
         row += [f"{one['pays_below']:.3f}" if one["pays_below"] is not None else ""] if pays else []
         cells.append([*row, one["spec"]])
     header = header if pays else header[:-1]
     return render.table([*header, "spec"], cells, right=[*range(1, 7), 9, *([10] if pays else [])])
+
+
+def _judged(result: Mapping[str, Any]) -> str:
+    """What the mix takes in packets, beside bound and estimate of the same order."""
+    judged = result["judged"]
+    routings = judged["routings"]
+    designs = {one["spec"]: one for one in result["designs"]}
+    cells = []
+    for row in judged["designs"]:
+        near = _in_order(designs[row["spec"]], result["applications"])
+        ran = [row["slowdown"][routing] for routing in routings]
+        cells.append(
+            [
+                row["which"],
+                *("" if near is None else f"{part:.3f}" for part in near or (0.0, 0.0)),
+                *("" if slow is None else f"{slow:.3f}" for slow in ran),
+                row["spec"],
+            ]
+        )
+    copies = ", ".join(f"{one['copies']} of {one['name']}" for one in judged["applications"])
+    title = f"by packets, in order, copies: {copies}"
+    header = ["", "bound", "estimate", *routings, "spec"]
+    return title + "\n" + render.table(header, cells, right=[*range(1, 3 + len(routings))])
+
+
+def _in_order(
+    design: Mapping[str, Any], applications: Sequence[Mapping[str, Any]]
+) -> tuple[float, float] | None:
+    """Bound and estimate of the mix in block order; None if the plan has no such order."""
+    weights = {one["name"]: one["weight"] for one in applications}
+    rows = [on for on in design["applications"] if on["order"] == "block"]
+    if not rows:
+        return None
+    bound, estimate = (
+        sum(weights[on["name"]] * on["slowdown"][what] for on in rows) for what in ("bound", "estimate")
+    )
+    return bound, estimate
 
 
 def _applications(result: Mapping[str, Any]) -> str:
