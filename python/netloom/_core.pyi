@@ -73,6 +73,7 @@ __all__ = [
     "patched",
     "place_jobs",
     "plan",
+    "plan_applications",
     "plan_files",
     "recover",
     "remove_temporaries",
@@ -1609,10 +1610,12 @@ def plan(
     threads: int = 0,
     time_limit: float | None = None,
     progress: _Progress = None,
+    runs: Mapping[int, float] = ...,
 ) -> dict[str, Any]:
     """Designs for the machine of a plan: counted, priced, and how much they slow its applications.
 
-    Nothing is simulated. `docs/schemas/plan.json` has the result's keys.
+    What `netloom.plan` asks once it knows how long the plan's traces run. `docs/schemas/plan.json` has the
+    result's keys.
 
     Parameters
     ----------
@@ -1626,6 +1629,9 @@ def plan(
         Seconds.
     progress : callable, optional
         Called with what is done and all that is to do.
+    runs : dict of int and float
+        Seconds that traces run on a network without taper, by the number of the application. Those
+        that are missing are taken to do nothing but send.
 
     Returns
     -------
@@ -1642,8 +1648,17 @@ def plan(
 
     Examples
     --------
-    >>> result = netloom.plan("examples/plan/quartz.toml")
+    >>> result = netloom._core.plan("examples/plan/quartz.toml")
     >>> result["designs"][0]["spec"]
+    """
+
+def plan_applications(source: _Path) -> list[dict[str, Any]]:
+    """The applications of a plan, and what running them takes.
+
+    `name`, `weight`, `kind` (matrix, pattern, trace), `source` (a path, or the pattern), `ranks` (of a trace;
+    else None), `ranks_per_host`, `copies` (None: as many as fit), `flops_per_s` (None: it computes in no
+    time), `told` (whether the plan gives its share or its run time), and `radix` (the largest) and
+    `speed_gbps` of the plan.
     """
 
 def plan_files(source: _Path) -> list[tuple[str, Path]]:

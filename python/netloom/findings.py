@@ -66,6 +66,8 @@ KINDS: dict[str, tuple[Severity, Class]] = {
     "unknown-addresses": ("note", "input"),
     # Of plans (cli/plan).
     "no-design": ("warning", "input"),
+    "better-compared": ("warning", "input"),
+    "uneven-bundles": ("note", "input"),
     # Of what was detected in a fabric (crates/topology/src/detect.rs).
     "parts": ("error", "hosts"),
     "other-ranks": ("note", "hosts"),
