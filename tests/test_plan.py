@@ -454,7 +454,7 @@ def test_the_chosen_design_and_its_neighbours_are_judged_by_packets(netloom, sma
     assert nl.plan(netloom.folder / "plan.toml", judge=True)["judged"] == judged
 
 
-def test_what_the_time_limit_leaves_unjudged_is_said(netloom, small, write, monkeypatch):
+def test_what_the_time_limit_leaves_unjudged_is_none(netloom, small, write):
     from netloom.planning.judged import judged
 
     small()
