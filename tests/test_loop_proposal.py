@@ -19,6 +19,7 @@ from netloom.loop import journal, live, prediction, simulated
 from netloom.loop.live import Live, LiveLoop
 from netloom.loop.memory import Memory
 from netloom.loop.plan import Phase, Plan, read_plan
+from netloom.loop.prediction import Prediction
 from netloom.loop.propose import Evidence, draw_canary, jobs_sum, judge, propose
 from netloom.loop.simulated import Output, Ran, SimulatedLoop
 
@@ -52,7 +53,9 @@ def test_equal_evidence_gives_equal_tables_and_remembered_traffic_counts(evidenc
 def test_a_canary_is_the_draw_that_gains_most(evidence):
     proposed = propose(evidence)
     present = evidence.present
-    mixed, part = draw_canary(evidence, proposed, 50.0, 1)
+    canary = draw_canary(evidence, proposed, 50.0, 1)
+    assert canary is not None
+    mixed = canary.routes
     old, new, found = (routes.table()[:, :32] for routes in (present, proposed, mixed))
     moved = (old != new).any(axis=0)
     chosen = (old != found).any(axis=0)
@@ -66,10 +69,40 @@ def test_a_canary_is_the_draw_that_gains_most(evidence):
         some = random.permutation(np.flatnonzero(moved))[: chosen.sum()].tolist()
         drawn = present.mixed(proposed, some)
         gains.append(nl.loop.predict(evidence.fabric, present, drawn, evidence.layers).sure_gain)
-    assert part.sure_gain == max(gains)
+    assert canary.prediction.sure_gain == max(gains) > 0
+    assert canary.percent == 50.0
     assert len(set(gains)) > 1
-    whole, _ = draw_canary(evidence, proposed, 100.0, 1)
-    assert whole.changed_entries(proposed) == 0
+    whole = draw_canary(evidence, proposed, 100.0, 1)
+    assert whole is not None
+    assert whole.routes.changed_entries(proposed) == 0
+
+
+def gains_from(percent: float, evidence: Evidence, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Has mixes of fewer destinations predicted to be worse."""
+    moved = int((evidence.present.table() != propose(evidence).table()).any(axis=0)[:32].sum())
+
+    def predicted(of: Evidence, mixed: nl.Routes, _: int) -> Prediction:
+        changed = (of.present.table() != mixed.table()).any(axis=0)[:32].sum()
+        gain = 1.0 if changed >= percent / 100 * moved else -24.9
+        return Prediction(gain=gain, sure_gain=gain, mean_gain=gain)
+
+    monkeypatch.setattr("netloom.loop.propose._predicted", predicted)
+
+
+def test_a_canary_that_gains_nothing_is_drawn_again(evidence, monkeypatch):
+    """One that was predicted to be 24.9 % worse was loaded, and the change taken back for it."""
+    proposed = propose(evidence)
+    gains_from(40.0, evidence, monkeypatch)
+    canary = draw_canary(evidence, proposed, 10.0, 1)
+    assert canary is not None
+    assert canary.percent == 40.0
+
+
+def test_there_is_no_canary_where_no_part_gains(evidence, monkeypatch):
+    proposed = propose(evidence)
+    gains_from(100.0, evidence, monkeypatch)
+    assert draw_canary(evidence, proposed, 20.0, 1) is None
+    assert draw_canary(evidence, proposed, 60.0, 1) is None
 
 
 def test_only_bytes_that_take_another_way_cost(evidence):
@@ -200,17 +233,19 @@ class TestALiveLoopProposesWhatTheSimulatedOneDoes:
         outputs = both.simulated(lives, canary)
         # In the third round the first jobs are back, so what ran in between may come again.
         assert remembered == {"live": [0, 0, 1], "simulated": [0, 0, 1]}
+        canaries = [output.canary for output in outputs]
+        assert any(canaries) == (canary > 0)
         for one, output in zip(lives, outputs, strict=True):
             assert one.round.decision == "proposed", one.round
             assert as_loaded(output.proposed, one.before) == one.proposed.to_bytes()
             assert one.proposed.changed_entries(one.before.tables) == one.round.changed_entries > 0
-            if canary:
-                assert output.canary is not None
+            if output.canary is not None:
                 assert as_loaded(output.canary, one.before) == one.canary.to_bytes()
                 assert one.canary.changed_entries(one.before.tables) < one.round.changed_entries
                 assert "60 % of the destinations first, predicted to gain" in one.round.reason
             else:
-                assert one.canary is output.canary is None
+                assert one.canary is None
+                assert ("no part of it gains" in one.round.reason) == (canary > 0)
         # Memory counts: the third round sees what the first one saw, and proposes other tables.
         assert lives[0].proposed.to_bytes() != lives[2].proposed.to_bytes()
 

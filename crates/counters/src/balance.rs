@@ -2,6 +2,10 @@
 //!
 //! A switch makes no traffic and keeps none but management's. So the sums of what its ports have received and sent are the same within
 //! the noise of counters, and where the ends of a link disagree, the end whose own counters balance its switch is the one to believe.
+//!
+//! A port that was set back lost what it had sent *and* what it had received. Its switch may still balance, and so would the switch at the other
+//! end with its numbers. So where a cable's ends disagree both ways, that one port is wrong is one hypothesis, judged by both switches with all of
+//! its counters replaced; where these don't tell, the port that says less both ways was set back, as counters lose and never gain.
 
 use netloom_model::{Fabric, LinkId, SwitchId};
 
@@ -69,9 +73,13 @@ impl Believed {
         // What is settled makes more switches balance, which settles more.
         loop {
             let sums = imbalances(fabric, &ends);
+            let open: Vec<usize> = conflicts.iter().filter(|(_, end)| end.is_none()).map(|c| c.0).collect();
             let mut settled = Vec::new();
             for (link, believed) in conflicts.iter_mut().filter(|(_, believed)| believed.is_none()) {
-                *believed = vote(fabric, &ends, &sums, noise, LinkId::from_index(*link));
+                let id = LinkId::from_index(*link);
+                let both_ways = open.binary_search(&fabric.reverse(id).index()).is_ok();
+                let told = if both_ways { port(fabric, &ends, &sums, noise, id) } else { None };
+                *believed = told.or_else(|| vote(fabric, &ends, &sums, noise, id));
                 settled.extend(believed.map(|end| (*link, end)));
             }
             if settled.is_empty() {
@@ -95,8 +103,33 @@ impl Believed {
     }
 }
 
-/// Which end of a link keeps its switches balanced where the other end's number would not: by the logarithm of how much likelier one is
-/// than the other. A switch that neither number balances has other bad counters, and says nothing; nor do two that contradict each other.
+/// Which end of a link to believe whose ends disagree both ways: one of its ports is wrong, in all that it counted.
+fn port(
+    fabric: &Fabric,
+    ends: &[Amounts; 2],
+    sums: &[Option<Imbalance>],
+    noise: &Noise,
+    link: LinkId,
+) -> Option<usize> {
+    // What the near port says more to have sent, and the far port, back.
+    let [out, back] = [link, fabric.reverse(link)].map(|link| more(ends, link));
+    // Where the near port said less both ways, the far one is right.
+    let larger = if out < 0.0 && back > 0.0 {
+        Some(1)
+    } else if out > 0.0 && back < 0.0 {
+        Some(0)
+    } else {
+        None
+    };
+    judged(fabric, sums, noise, link, out + back).or(larger)
+}
+
+/// What the sender of a link says to have sent more than was received.
+fn more(ends: &[Amounts; 2], link: LinkId) -> f64 {
+    ends[0].value[link.index()] - ends[1].value[link.index()]
+}
+
+/// Which end of a link to believe, of its own direction alone.
 fn vote(
     fabric: &Fabric,
     ends: &[Amounts; 2],
@@ -104,14 +137,27 @@ fn vote(
     noise: &Noise,
     link: LinkId,
 ) -> Option<usize> {
-    let [sent, received] = [0, 1].map(|end: usize| ends[end].value[link.index()]);
+    judged(fabric, sums, noise, link, more(ends, link))
+}
+
+/// Which end of a link keeps its switches balanced where the other end's numbers would not: by the logarithm of how much likelier one is
+/// than the other. A switch that neither balances has other bad counters, and says nothing; nor do two that contradict each other.
+///
+/// `more`: by how much more comes into a switch, less what goes out, if it is told the other end's numbers instead of its own. That is the same for
+/// both switches: what the sender says more is that much more to go out of one, or to come into the other.
+fn judged(
+    fabric: &Fabric,
+    sums: &[Option<Imbalance>],
+    noise: &Noise,
+    link: LinkId,
+    more: f64,
+) -> Option<usize> {
     let switches = [fabric.link_from_switch(link), fabric.link_to_switch(link)];
     let mut likelier = Vec::new();
     for (end, switch) in switches.into_iter().enumerate() {
         let Some(sums) = switch.and_then(|s| sums[s.index()]) else { continue };
-        // A switch's sums have its own counter in them. Whether the link goes out of it or comes in, what the sender says more is that much
-        // more to go out, or to come in.
-        let (off, more) = (sums.came_in - sums.went_out, sent - received);
+        // A switch's sums have its own counters in them.
+        let off = sums.came_in - sums.went_out;
         let with = if end == 0 { [off, off + more] } else { [off + more, off] };
         let deviation = sums.allowed(noise) / CONFLICT_DEVIATIONS;
         let [near, far] = with.map(|off| (off / deviation).powi(2));

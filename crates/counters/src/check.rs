@@ -70,10 +70,16 @@ fn conservation(fabric: &Labels<'_>, interval: &Interval, unit: Unit, found: &mu
         let id = LinkId::from_index(link);
         let (sent, received) = (ends[0].value[link], ends[1].value[link]);
         let verdict = match right {
-            Some(end) => format!(
-                ": {} are wrong, by the balance of switches",
-                counter_name(fabric, id, quantities[1 - end])
-            ),
+            Some(end) => {
+                // The same port is wrong in the other direction, too: it was set back.
+                let both_ways = believed.end(fabric.reverse(id).index()) == Some(1 - end);
+                let why = if both_ways {
+                    "like the other direction's at this port: was it set back?"
+                } else {
+                    "by the balance of switches"
+                };
+                format!(": {} are wrong, {why}", counter_name(fabric, id, quantities[1 - end]))
+            }
             None => String::new(),
         };
         let text =

@@ -224,6 +224,45 @@ fn many_bad_counters_at_once_are_still_told_from_good_ones() {
     assert!(halves * 10 >= spoilt.len().div_ceil(3) * 9, "{halves} of {}", spoilt.len().div_ceil(3));
 }
 
+/// The port's four counters are one hypothesis: its switch balances as well without what it lost both ways, and so would the other end's.
+#[test]
+fn a_port_that_was_set_back_is_the_wrong_end_of_its_cable() {
+    let fabric = cases::ft3_32();
+    // As much there as back, so that no switch is off balance by it.
+    let alike = (0..32u64).flat_map(|i| (0..32).filter(move |&j| j != i).map(move |j| (i, j)));
+    let (from, to): (Vec<u64>, Vec<u64>) = alike.unzip();
+    let bytes = vec![4096e3; from.len()];
+    let traffic = Traffic::from_triples(32, &from, &to, &bytes, None).unwrap();
+    let exact = synth(&fabric, &ftree(&fabric), &traffic.total(), None, &SynthOptions::default()).unwrap();
+    let right = measure(&fabric, &exact, Unit::Bytes).whole;
+    let mut set_back = 0;
+    for out in fabric.links() {
+        let back = fabric.reverse(out);
+        let mut found = exact.clone();
+        for (quantity, link) in [
+            (Quantity::XmitBytes, out),
+            (Quantity::XmitPackets, out),
+            (Quantity::RcvBytes, back),
+            (Quantity::RcvPackets, back),
+        ] {
+            let value = &mut column(&mut found, quantity, None).values[link.index()];
+            *value = *value * 2 / 5;
+        }
+        let measured = measure(&fabric, &found, Unit::Bytes);
+        assert_eq!(measured.whole.value, right.value, "{}", fabric.describe_link(out));
+        assert_eq!([out, back].map(|link| measured.whole.ends[link.index()]), [1, 1]);
+        let cable = fabric.describe_link(out);
+        let port = cable.split(" -> ").next().unwrap();
+        for (kind, text) in kinds(&fabric, &found) {
+            assert_eq!(kind, "conflict");
+            assert!(text.contains(&format!("at {port} are wrong")), "{text}");
+            set_back += 1;
+        }
+    }
+    // Two of bytes and two of packets, a port.
+    assert_eq!(set_back, 4 * fabric.link_count());
+}
+
 #[test]
 fn ends_that_nobody_can_judge_are_left_out() {
     // The leaf's other counters are missing: nothing tells which end is right.

@@ -34,7 +34,7 @@ from netloom.loop.journal import Journal, Remembered, remembered, rounds_of
 from netloom.loop.lived import Found, Live, kind_of
 from netloom.loop.memory import Memory
 from netloom.loop.prediction import percent_less
-from netloom.loop.propose import Evidence, added, draw_canary, jobs_sum, judge, propose
+from netloom.loop.propose import NO_PART, Evidence, added, draw_canary, jobs_sum, judge, propose
 from netloom.loop.round import Round, digest, whole
 from netloom.loop.seen import infer_phases
 from netloom.loop.trust import IDLE, Kept, busiest_share, explained, interval_of, lids_differ
@@ -334,26 +334,32 @@ class LiveLoop:
         for kind, text in self._forbidden(manager, now):
             raise Kept(kind, text)
         if self.canary_percent > 0:
-            plan = self._canary(found, now)
+            plan = self._canary(found, now) or plan
         if self.dry:
             if found.part is not None:
-                part = f"{self.canary_percent:g} % of the destinations first"
-                found.reason += f"; {part}, predicted to gain {found.part.gain:.1f} %"
+                part = f"{found.part.percent:g} % of the destinations first"
+                found.reason += f"; {part}, predicted to gain {found.part.prediction.gain:.1f} %"
             found.outcome = "proposed"
             return
         self._loaded(found, now, plan, manager, journal)
         found.outcome = "applied"
 
-    def _canary(self, found: Found, now: Seen) -> Plan:
-        """The plan for part of the destinations that change; every one has its old tables or its new ones."""
+    def _canary(self, found: Found, now: Seen) -> Plan | None:
+        """The plan for part of the destinations that change; every one has its old tables or its new ones.
+
+        None if no part gains by itself.
+        """
         assert found.evidence is not None
         assert found.proposed is not None
         with self._step("predict"):
-            mixed, found.part = draw_canary(
+            found.part = draw_canary(
                 found.evidence, found.proposed, self.canary_percent, len(self.history) + 1
             )
+        if found.part is None:
+            found.reason += f"; {NO_PART}"
+            return None
         with self._step("check"):
-            plan = changing.plan(now, mixed, allow=self.allow, threads=self.threads)
+            plan = changing.plan(now, found.part.routes, allow=self.allow, threads=self.threads)
         if plan.findings:
             raise Kept("unsound-part", f"part of the change is unsound: {plan.findings[0]['text']}")
         found.canary = plan.routes
@@ -442,11 +448,11 @@ class LiveLoop:
         with self._step("find"):
             load = busiest_share(seen.fabric, interval_of(first, second, found.findings))
         found.realised = percent_less(found.load_before, load)
-        predicted = found.part or found.prediction
+        predicted = found.prediction if found.part is None else found.part.prediction
         wrong = contradicted(predicted.least, found.realised, self.rule)
         if wrong is None:
             return
-        some = "" if found.part is None else f"with {self.canary_percent:g} % of the destinations "
+        some = "" if found.part is None else f"with {found.part.percent:g} % of the destinations "
         found.reason = f"{found.reason}; {some}{wrong}"
         with self._step("apply"), journal.locked():
             file = self._routes_file()

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from netloom._core import Counters, Routes
     from netloom.apply import Applied, Seen
     from netloom.loop.prediction import Layers
-    from netloom.loop.propose import Evidence
+    from netloom.loop.propose import Canary, Evidence
     from netloom.loop.seen import Seen as Inferred
 
 
@@ -68,7 +68,7 @@ class Found:
     """The last change of tables that was made or tried."""
     changes: list[int] = field(default_factory=list)
     """Those in force, by their numbers in the journal, in order."""
-    part: Prediction | None = None
+    part: Canary | None = None
     """What the canary is to gain, until it has shown it."""
     touched: bool = False
     """Whether tables were changed, or were about to be."""

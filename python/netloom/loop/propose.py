@@ -32,6 +32,12 @@ LEAST_WORK = 1_000_000
 """Path searches of the optimiser, as scenarios' own `optimized` has them."""
 CANARIES = 8
 """Draws of destinations that are compared."""
+TRIES = 3
+"""So often canaries are drawn where none of them gains by itself, each time twice as large."""
+MOST_OF_IT = 50.0
+"""But of no more than this percent of the destinations."""
+NO_PART = "no part of it gains by itself, so all of it at once"
+"""Why there is no canary though one is wanted."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -160,12 +166,31 @@ def judge(
     )
 
 
-def draw_canary(
-    evidence: Evidence, proposed: Routes, percent: float, number: int
-) -> tuple[Routes, Prediction]:
+@dataclass(frozen=True, kw_only=True)
+class Canary:
+    """Part of a change, which comes first.
+
+    Attributes
+    ----------
+    routes : Routes
+        Those in force, with the proposed ones for some destinations.
+    prediction : Prediction
+        What they gain.
+    percent : float
+        Of the destinations that change, how many.
+    """
+
+    routes: Routes
+    prediction: Prediction
+    percent: float
+
+
+def draw_canary(evidence: Evidence, proposed: Routes, percent: float, number: int) -> Canary | None:
     """The routes in force with those proposed for part of the destinations, and what that is to gain.
 
-    Of several draws among the destinations that change the one with the largest predicted gain.
+    Of several draws among the destinations that change the one with the largest predicted gain. A mix may
+    load links that neither the old nor the new tables do: where no draw surely gains, twice as many
+    destinations are drawn, up to half of them.
 
     Parameters
     ----------
@@ -180,7 +205,8 @@ def draw_canary(
 
     Returns
     -------
-    tuple of Routes and Prediction
+    Canary
+        None if no mix surely gains: it would be loaded against its own prediction.
     """
     present = evidence.present
     # What may come again is not looked for: the canary runs now.
@@ -189,14 +215,20 @@ def draw_canary(
     addresses = evidence.fabric.hosts << present.lmc
     hosts = np.unique(np.flatnonzero((old != new).any(axis=0)[:addresses]) >> present.lmc)
     random = np.random.default_rng([evidence.seed, number])
-    count = int(np.ceil(len(hosts) * percent / 100.0))
-    drawn: dict[tuple[int, ...], tuple[Routes, Prediction]] = {}
-    for _ in range(CANARIES):
-        some = tuple(sorted(int(host) for host in random.permutation(hosts)[:count]))
-        if some not in drawn:
-            mixed = present.mixed(proposed, some)
-            drawn[some] = mixed, _predicted(now, mixed, present.changed_entries(mixed))
-    return max(drawn.values(), key=lambda one: one[1].sure_gain)
+    for _ in range(TRIES):
+        count = int(np.ceil(len(hosts) * percent / 100.0))
+        drawn: dict[tuple[int, ...], Canary] = {}
+        for _ in range(CANARIES):
+            some = tuple(sorted(int(host) for host in random.permutation(hosts)[:count]))
+            if some not in drawn:
+                mixed = present.mixed(proposed, some)
+                gain = _predicted(now, mixed, present.changed_entries(mixed))
+                drawn[some] = Canary(routes=mixed, prediction=gain, percent=percent)
+        best = max(drawn.values(), key=lambda one: one.prediction.sure_gain)
+        if best.prediction.sure_gain > 0:
+            return best
+        percent = max(percent, min(2.0 * percent, MOST_OF_IT))
+    return None
 
 
 def added(layers: Layers) -> Traffic:

@@ -21,7 +21,7 @@ from netloom.loop.demand import held_up, wanted, weighted
 from netloom.loop.memory import Memory
 from netloom.loop.plan import Phase, Plan, start_routes
 from netloom.loop.prediction import Layers, Prediction, percent_less
-from netloom.loop.propose import Evidence, draw_canary, jobs_sum, judge, propose
+from netloom.loop.propose import NO_PART, Evidence, draw_canary, jobs_sum, judge, propose
 from netloom.loop.round import Outcome, Round, digest, whole
 from netloom.loop.seen import infer_phases
 
@@ -235,24 +235,28 @@ class SimulatedLoop:
         if not decision.applies:
             return "kept", decision.reason, None, before
         proposed = output.proposed
+        reason, drawn = decision.reason, None
         if self.plan.canary_percent > 0:
-            canary, part = draw_canary(evidence, proposed, self.plan.canary_percent, self._number)
-            output.canary = canary
-            unsound = why_unsound(self.fabric, canary)
+            drawn = draw_canary(evidence, proposed, self.plan.canary_percent, self._number)
+            if drawn is None:
+                reason = f"{reason}; {NO_PART}"
+        if drawn is not None:
+            output.canary = drawn.routes
+            unsound = why_unsound(self.fabric, drawn.routes)
             if unsound is not None:
                 return "kept", f"part of the change is unsound: {unsound}", None, before
-            found = gained(before, self.ran(at, canary))
-            wrong = contradicted(part.sure_gain, found, self.plan.rule)
+            found = gained(before, self.ran(at, drawn.routes))
+            wrong = contradicted(drawn.prediction.sure_gain, found, self.plan.rule)
             if wrong is not None:
-                some = f"{self.plan.canary_percent:g} % of the destinations"
-                return "rolled back", f"{decision.reason}; with {some} {wrong}", found, before
+                some = f"{drawn.percent:g} % of the destinations"
+                return "rolled back", f"{reason}; with {some} {wrong}", found, before
         after = self.ran(at, proposed)
         found = gained(before, after)
         wrong = contradicted(prediction.least, found, self.plan.rule)
         if wrong is not None:
-            return "rolled back", f"{decision.reason}; {wrong}", found, before
+            return "rolled back", f"{reason}; {wrong}", found, before
         self.routes = proposed
-        return "applied", decision.reason, found, after
+        return "applied", reason, found, after
 
     def _simulated(self, phase: Phase, routes: Routes) -> Ran:
         from netloom import _core
