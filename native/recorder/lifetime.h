@@ -40,6 +40,7 @@ static int tell_abi(void)
     if (world) {
         abi = OPEN_MPI_ABI;
         abi.world = world;
+        abi.self = find_datum("ompi_mpi_comm_self");
         abi.null_comm = find_datum("ompi_mpi_comm_null");
         abi.null_type = find_datum("ompi_mpi_datatype_null");
         abi.no_op = find_datum("ompi_mpi_op_no_op");
@@ -203,6 +204,10 @@ static void begin(void)
     locking = level >= abi.thread_multiple || level < 0;
     pthread_key_create(&leaving, left);
     name_library();
+#if EVENTS
+    remember(abi.world, IDENTITY_WORLD);
+    remember(abi.self, IDENTITY_SELF);
+#endif
     recording = 1;
     stamp++;
     head->ns_per_call = measure();
@@ -273,21 +278,6 @@ EXPORT int PMPI_Abort(word comm, int code)
     return call ? call(comm, code) : absent(F_Abort);
 }
 
-/* A communicator that MPI makes for itself, within a call: MPI-IO does, and sends there when a request is waited for. */
-EXPORT int PMPI_Comm_dup(word comm, void *made)
-{
-    int (*call)(word, void *) = (int (*)(word, void *))real_function(F_Comm_dup);
-    if (!call)
-        return absent(F_Comm_dup);
-    here.depth++;
-    int failed = call(comm, made);
-    here.depth--;
-    if (!IS_OWN(&here) && !failed && recording)
-        hide(handle_at(&abi, made, 0));
-    return failed;
-}
-
-EXPORT int MPI_Comm_dup(word, void *) __attribute__((alias("PMPI_Comm_dup")));
 EXPORT int MPI_Init(int *, char ***) __attribute__((alias("PMPI_Init")));
 EXPORT int MPI_Init_thread(int *, char ***, int, int *) __attribute__((alias("PMPI_Init_thread")));
 EXPORT int MPI_Finalize(void) __attribute__((alias("PMPI_Finalize")));

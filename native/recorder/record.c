@@ -300,7 +300,13 @@ static int slot(word key)
     return (key ^ key >> 8 ^ key >> 16) & (CACHED - 1);
 }
 
+#if EVENTS
+static uint64_t identity_of(word key); /* contexts.h */
+#endif
 #include "communicators.h"
+#if EVENTS
+#include "contexts.h"
+#endif
 
 static __attribute__((noinline)) long long size_of_other(struct thread *t, word type)
 {
