@@ -162,6 +162,15 @@ def test_threads_may_use_the_same_tags_on_duplicates(netloom, traced, mpi, case)
 
 
 @pytest.mark.parametrize("mpi", MPIS)
+def test_messages_that_threads_find_are_received_by_who_found_them(traced, mpi):
+    need(mpi)
+    _, found = traced(*mpi.command(3, program(mpi, "contexts"), "probed"))
+    pairs = matching.match(found)
+    # Three ranks, four threads, two hundred rounds.
+    assert (pairs.messages, pairs.unmatched) == (2400, [])
+
+
+@pytest.mark.parametrize("mpi", MPIS)
 def test_python_programs_are_traced(netloom, traced, mpi):
     need(mpi)
     python, env = python_of(mpi)

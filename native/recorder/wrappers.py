@@ -153,7 +153,10 @@ def before(one: Function) -> str:
     if "status" in one.arguments and one.kind in ("receive", "probe", "sendrecv"):
         lines += ["char own[OWN_STATUS];", "if (ignored(status))", "    status = own;"]
     if "message" in one.arguments and one.kind == "receive":
-        lines.append("word key = recording && IS_OWN(t) ? message_key(message) : 0;")
+        lines += [
+            "struct request found;",
+            "int is_found = recording && IS_OWN(t) && take_found(message, &found);",
+        ]
     return "".join(f"    {line}\n" for line in lines)
 
 
@@ -166,7 +169,7 @@ def received(one: Function, function: str) -> str:
         found = "if (*(const int *)flag)\n            " if "flag" in one.arguments else ""
         return f"{found}keep_found(t, source, tag, comm, message, status);"
     if "message" in one.arguments:
-        return f"found_received(t, {function}, key, {request}, {start});"
+        return f"if (is_found)\n            found_received(t, {function}, &found, {request}, {start});"
     if one.name.endswith("_init"):
         return f"keep_receive(t, {function}, source, {tag}, comm, req);"
     if request == "req":

@@ -1,7 +1,8 @@
 /* Communicators of the same members: two of each that a function makes, with messages that cross. `contexts kinds`:
  * rank 1 receives 4000 bytes of the first and then 4 of the second, which rank 0 sends the other way round.
  * `contexts threads`: a thread of each rank answers on a duplicate of the world, with the tag of the question;
- * `contexts copies`: each thread has a duplicate of its own, all with the same tags. Sizes are the message's own. */
+ * `contexts copies`: each thread has a duplicate of its own, all with the same tags; `contexts probed`: all threads
+ * find messages of one tag, whose handles go from one to another. */
 #include "own.h"
 #include <pthread.h>
 
@@ -126,6 +127,21 @@ static void *ring(void *given)
     return NULL;
 }
 
+static void *probe(void *given)
+{
+    long which = (long)given;
+    for (int i = 0; i < 10 * ROUNDS; i++) {
+        MPI_Request request;
+        MPI_Message message;
+        MPI_Status status;
+        MPI_Isend(out, 9, MPI_INT, (me + 1) % ranks, 200, WORLD, &request);
+        MPI_Mprobe(MPI_ANY_SOURCE, 200, WORLD, &message, &status);
+        MPI_Mrecv(in[which], 9, MPI_INT, &message, MPI_STATUS_IGNORE);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+    }
+    return NULL;
+}
+
 int main(int argc, char **argv)
 {
     int level;
@@ -137,12 +153,13 @@ int main(int argc, char **argv)
     else if (!strcmp(argv[1], "threads"))
         answered();
     else {
+        void *(*run)(void *) = strcmp(argv[1], "probed") ? ring : probe;
         pthread_t threads[THREADS];
         for (int i = 0; i <= THREADS; i++)
             MPI_Comm_dup(WORLD, &copies[i]);
         for (long i = 0; i < THREADS; i++)
-            pthread_create(&threads[i], NULL, ring, (void *)i);
-        ring((void *)(long)THREADS);
+            pthread_create(&threads[i], NULL, run, (void *)i);
+        run((void *)(long)THREADS);
         for (int i = 0; i < THREADS; i++)
             pthread_join(threads[i], NULL);
         for (int i = 0; i <= THREADS; i++)
