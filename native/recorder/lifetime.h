@@ -215,17 +215,32 @@ static void begin(void)
         complain("rank %d: %s: no space left: it is not recorded", rank, getenv(FOLDER_VARIABLE));
 }
 
-static void finish(int state)
+static int is_ours_to_end(void)
 {
-    if (!head || !recording || head->pid != (uint64_t)getpid())
+    return head && recording && head->pid == (uint64_t)getpid();
+}
+
+/* How far the rank came, and when; recording goes on. */
+static void came(int state)
+{
+    if (!is_ours_to_end())
         return;
-    recording = 0;
-    stamp++;
     head->end_ns = now(CLOCK_REALTIME);
 #if EVENTS
     read_clocks(&head->end_ns, &head->end_ticks);
 #endif
     head->state = state;
+}
+
+/* An exit within MPI_Finalize is no exit without it. */
+static void finish(int state)
+{
+    if (!is_ours_to_end())
+        return;
+    if (head->state == STATE_OPEN || state == STATE_ABORTED)
+        came(state);
+    recording = 0;
+    stamp++;
 }
 
 static __attribute__((destructor)) void exited(void)
@@ -262,10 +277,12 @@ EXPORT int PMPI_Finalize(void)
     int (*call)(void) = (int (*)(void))real_function(F_Finalize);
     if (!call)
         return absent(F_Finalize);
-    finish(STATE_FINALIZED);
+    /* The program's callbacks may send yet: those of attributes of MPI_COMM_SELF are called first of all. */
+    came(STATE_FINALIZED);
     here.depth++;
     int failed = call();
     here.depth--;
+    finish(STATE_FINALIZED);
     return failed;
 }
 
