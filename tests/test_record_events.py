@@ -170,6 +170,20 @@ def test_messages_that_threads_find_are_received_by_who_found_them(traced, mpi):
     assert (pairs.messages, pairs.unmatched) == (2400, [])
 
 
+def test_spawned_processes_are_another_world_after_a_merge_too(netloom, traced):
+    need(OPEN_MPI)
+    result, found = traced(*OPEN_MPI.command(2, program(OPEN_MPI, "spawn")))
+    assert matrix(netloom.folder / result["files"]["matrix"]) == {(0, 1): 4, (1, 0): 4}
+    pairs = matching.match(found)
+    assert (pairs.messages, pairs.unmatched, pairs.untold, found.meta["unread"]) == (2, [], 0, 0)
+    assert result["spawned"] == 2
+    assert result["replay"]["left_out"] == [
+        {"what": "calls of collectives with processes of another world", "count": 4}
+    ]
+    assert netloom.result("trace", "check", "run")["findings"] == []
+    netloom.result("simulate", "run", "--set", f"fabric={TREE}")
+
+
 @pytest.mark.parametrize("mpi", MPIS)
 def test_python_programs_are_traced(netloom, traced, mpi):
     need(mpi)

@@ -86,7 +86,8 @@ class Rank:
     completes : tuple of arrays
         Indices of events that complete requests, and of the events that began these.
     cancelled : array of bool
-        Whether the request that began was cancelled: it sends or receives nothing.
+        Whether the request that began sends or receives nothing here: it was cancelled, or its message came
+        from another world.
     counts : tuple of arrays
         Indices of events, which member of the communicator, bytes to it; members without are 0.
     communicators : dict of Communicator
@@ -228,7 +229,8 @@ def _communicators(code: Ints, low: Ints, second: Ints, ranks: int) -> dict[int,
         size, remote = int(second[at]) & 0xFFFFFFFF, bool(int(second[at]) >> 32 & 1)
         own = members[np.searchsorted(members, at) : last]
         # One whose members are not all there was cut short: what it names is left out.
-        if 0 < size <= ranks and len(own) == size and np.array_equal(low[own], np.arange(size)):
+        # It may have more than the world has: spawned processes are members of what is merged.
+        if 0 < size == len(own) and np.array_equal(low[own], np.arange(size)):
             world = second[own] & 0xFFFFFFFF
             told = at + 1 < len(code) and code[at + 1] == CONTEXT
             context = int(second[at + 1]) if told else None
@@ -392,6 +394,7 @@ def _resolve(rank: Rank, pairs: tuple[Ints, Ints], sources: Ints, tags: Ints) ->
         members = rank.communicators[int(rank.communicator[event])].members
         if rank.peer[event] == ANY and which < len(members):
             rank.peer[event] = members[which]
+            rank.cancelled[event] |= members[which] < 0
         if rank.tag[event] < 0:
             rank.tag[event] = tag_told
 

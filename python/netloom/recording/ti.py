@@ -233,7 +233,8 @@ class _Collectives:
         for number, (members, remote, _) in enumerate(trace.communicators):
             if remote or np.any(members < 0):
                 calls = sum(len(one.get(number, ())) for one in self._calls)
-                written.left_out["calls of collectives between groups"] += calls
+                what = "between groups" if remote else "with processes of another world"
+                written.left_out[f"calls of collectives {what}"] += calls
             else:
                 self._of(number, members, written, tag + number)
 

@@ -375,7 +375,7 @@ def read(folder: Path) -> Trace:
     meta = _meta(meta_text, str(folder / META))
     ranks = meta.pop("ranks")
     communicators = _read_communicators(communicators_data, ranks, str(folder / COMMUNICATORS))
-    functions, events = _read_events(events_data, ranks, len(communicators), str(folder / EVENTS))
+    functions, events = _read_events(events_data, ranks, communicators, str(folder / EVENTS))
     return Trace(ranks, functions, events, communicators, meta)
 
 
@@ -429,10 +429,13 @@ def _read_communicators(data: bytes, ranks: int, label: str) -> list[Communicato
     return found
 
 
-def _read_events(data: bytes, ranks: int, communicators: int, label: str) -> tuple[list[str], list[Events]]:
+def _read_events(
+    data: bytes, ranks: int, known: list[Communicator], label: str
+) -> tuple[list[str], list[Events]]:
     import pyarrow as pa
 
-    schema = _schema()
+    schema, communicators = _schema(), len(known)
+    most = max(len(one.members) for one in known)
     # Traces of earlier versions do not say what was cancelled.
     table = _columns(data, label, [name for name in schema.names if name != "cancelled"])
     if "cancelled" not in table.column_names:
@@ -482,7 +485,7 @@ def _read_events(data: bytes, ranks: int, communicators: int, label: str) -> tup
             raise FormatError(f"{label}: expected requests that begin before they are complete", label)
         of, entries = _lists(counts.slice(first, last - first))
         member, sent = entries
-        if np.any(sent < 0) or np.any(member < 0) or np.any(member >= ranks):
+        if np.any(sent < 0) or np.any(member < 0) or np.any(member >= most):
             raise FormatError(f"{label}: expected bytes by member, found other numbers", label)
         found.append(
             Events(
