@@ -22,7 +22,7 @@ static void own_program(char *into, size_t size)
 static __attribute__((constructor)) void seen(void)
 {
     const char *folder = getenv(FOLDER_VARIABLE);
-    char program[1024], path[1400];
+    char program[1024], path[PATH_MAX];
     if (!folder)
         return;
     own_program(program, sizeof program);
