@@ -91,6 +91,14 @@ class TestPortfolio:
         assert "on lanes: --write-sl2vl FILE takes these routes" in done.err
         assert netloom.result("check", "net.txt", "best.lfts")["credit_loops"] == 0
 
+    @pytest.mark.parametrize("more", [("--judge", "packets"), ("--from", "dla")])
+    def test_routes_that_need_lanes_are_not_written_without_them(self, netloom, more):
+        asked = ("optimize", "dragonfly:p=2,a=4,h=2", "permutation:seed=1", "--work", "300", *more)
+        done = netloom(*asked, "-o", "x.lfts")
+        assert done.code == 3
+        assert "without their lanes: expected --write-sl2vl FILE too" in done.err
+        assert not (netloom.folder / "x.lfts").exists()
+
     def test_tables_that_are_better_than_the_search_may_write_stay_and_exit_1(self, netloom):
         netloom.ok("fabric", "new", "dragonfly:p=2,a=4,h=2", "-o", "net.txt")
         done = netloom("optimize", "net.txt", "all-to-all", "--from", "dla", "--work", "1000")

@@ -182,7 +182,12 @@ def optimize(
         "links_at_max_bound": fewest,
         "findings": product.told(run, search.whole),
         "output": product.written(
-            run, routes, search.whole, search.today, allow_unreachable=allow_unreachable
+            run,
+            routes,
+            search.whole,
+            search.today,
+            allow_unreachable=allow_unreachable,
+            lanes_written=write_sl2vl is not None,
         ),
         **product.lanes(run, routes, write_sl2vl),
         "certificate": None,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from netloom.cli.optimize import today as in_force
 from netloom.cli.shared import render
 from netloom.cli.shared.run import Run
+from netloom.errors import RoutingError
 from netloom.findings import Finding, finding, findings, without_entries
 
 if TYPE_CHECKING:
@@ -32,17 +33,26 @@ def judged(run: Run, fabric: Fabric, routes: Routes) -> None:
 
 
 def written(
-    run: Run, routes: Routes, fabric: Fabric, today: in_force.Today | None, *, allow_unreachable: bool
+    run: Run,
+    routes: Routes,
+    fabric: Fabric,
+    today: in_force.Today | None,
+    *,
+    allow_unreachable: bool,
+    lanes_written: bool,
 ) -> str | None:
     """Writes routes where `-o` says, with today's entries of LIDs that no port of the fabric has.
 
     Raises
     ------
     RoutingError
-        If they can deadlock, or lose pairs of hosts that cables join and that is not allowed.
+        If they can deadlock (so where they need lanes and nobody writes these), or lose pairs of hosts that
+        cables join and that is not allowed.
     """
     if not run.has_product:
         return None
+    if routes.lanes is not None and not lanes_written:
+        raise RoutingError("these routes can deadlock without their lanes: expected --write-sl2vl FILE too")
     routes.check_file(allow_unreachable=allow_unreachable)
     if today is not None:
         return run.write(today.with_strangers(routes.to_bytes(), fabric))
@@ -67,8 +77,6 @@ def lanes(run: Run, routes: Routes, path: Path | None) -> dict[str, Any]:
             run.note("--write-sl2vl: these routes need no lanes, nothing is written there")
         return {"lanes": 1, "sl2vl": None}
     if path is None:
-        if run.has_product:
-            run.note("these routes can deadlock without their lanes: --write-sl2vl FILE writes them")
         return {"lanes": routes.lanes.lanes, "sl2vl": None}
     data = routes.lanes.sl2vl(f"{run.origin()['netloom']} optimize")
     if path.suffix == ".gz":

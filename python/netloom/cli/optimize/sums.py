@@ -85,7 +85,14 @@ def of_sums(
         **product.lanes(run, routes, write_sl2vl),
         "links_at_max_bound": None,
         "findings": product.told(run, net),
-        "output": product.written(run, routes, net, today, allow_unreachable=allow_unreachable),
+        "output": product.written(
+            run,
+            routes,
+            net,
+            today,
+            allow_unreachable=allow_unreachable,
+            lanes_written=write_sl2vl is not None,
+        ),
         "certificate": None,
         **write_paths(run, routes, Addresses()),
     }

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
 ASSUMPTIONS = (
     "no design was simulated: T is how many times as long the busiest switch takes if every byte takes the "
-    "best way; no run is slowed by less than max(1, f T), the bound; 1 - f + f T is an estimate, without "
+    "best way; links alone take f T times a run on a full tree with ranks in order, and max(1, f T) is the "
+    "bound; 1 - f + f T is an estimate, without "
     "collisions of routes, bursts and congestion, and without what a run can hide behind its waiting",
     "all cables have one speed, every host one cable; switches, cables and power as in the catalogue",
     "every application has the machine for itself: its copies fill it, unless the plan says how many",
