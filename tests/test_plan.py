@@ -440,7 +440,7 @@ def test_a_compared_design_that_beats_the_chosen_one_is_said(netloom, small, wri
 
 def test_the_chosen_design_and_its_neighbours_are_judged_by_packets(netloom, small, write):
     small()
-    result = netloom.result("plan", of(write, 48, 36), "--judge")
+    result = netloom.result("plan", of(write, 48, 36), "--by-packets")
     judged = result["judged"]
     assert judged["applications"] == [{"name": "halves", "copies": 1}]
     chosen = result["designs"][result["chosen"]]
@@ -449,7 +449,7 @@ def test_the_chosen_design_and_its_neighbours_are_judged_by_packets(netloom, sma
         slowdown = next(one for one in result["designs"] if one["spec"] == row["spec"])["slowdown"]
         for slow in row["slowdown"].values():
             assert slow >= slowdown["bound"] * 0.99
-    assert "by packets, in order" in netloom.ok("plan", "plan.toml", "--judge")
+    assert "by packets, in order" in netloom.ok("plan", "plan.toml", "--by-packets")
     # The limit passes while designs are run: what was counted is kept, and what was not run is said.
     assert nl.plan(netloom.folder / "plan.toml", judge=True)["judged"] == judged
 

@@ -29,19 +29,19 @@ ASSUMPTIONS = (
 )
 
 
-def plan(plan: Path, /, *, judge: bool = False, options: Options | None = None) -> int:
+def plan(plan: Path, /, *, by_packets: bool = False, options: Options | None = None) -> int:
     """Which network for a machine that is to be bought, and for which applications.
 
     Counts one switch, or the fat trees of two and three levels that the ports allow, with evenly spread
     hosts, prices them with a catalogue, and compares what the site's own applications send across leaves and
     pods with the cables there. What comes out is the front of price against slowdown. No design is simulated
-    without `--judge`, but the traces whose run time the plan does not say: once, on a network without taper.
+    without `--by-packets`, but traces whose run time the plan does not say: once, on a network without taper.
 
     Parameters
     ----------
     plan
         A plan (.toml): hosts, ports of a switch, catalogue, cables, applications.
-    judge
+    by_packets
         Run the applications packet by packet on the chosen design and its two neighbours on the front.
     options
         Common options; `--seed` overrides the plan's, `-o` writes the result (.json, .csv).
@@ -63,7 +63,7 @@ def plan(plan: Path, /, *, judge: bool = False, options: Options | None = None) 
             # Which designs are best is known once all are counted.
             raise TooLate(options.time_limit or 0.0) from None
     result["judged"] = None
-    if judge:
+    if by_packets:
         with run.timed("judge"), run.progress("judge") as progress:
             until = None if run.left is None else time.monotonic() + run.left
             result["judged"] = judged(plan, result, threads=options.threads, until=until, progress=progress)
