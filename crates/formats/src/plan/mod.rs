@@ -465,7 +465,10 @@ wire_share = 0.4
             let error = wrong(&GOOD.replacen(from, to, 1));
             assert!(error.contains(expected), "{from} -> {to}: {error}");
         }
-        assert!(wrong("").contains("expected [machine] with hosts, radix, levels, bundles or speed_gbps, found none"));
+        assert!(
+            wrong("")
+                .contains("expected [machine] with hosts, radix, levels, bundles or speed_gbps, found none")
+        );
         let twice = format!("{GOOD}[[application]]\npattern = \"shift:1\"\nname = \"application1\"\n");
         assert!(wrong(&twice).contains("p.toml:19: two applications are called \"application1\""));
         assert!(read_plan(&[0xff, 0x00], "p.toml").is_err());
