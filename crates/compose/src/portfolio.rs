@@ -134,7 +134,7 @@ impl Portfolio<'_> {
             }
             best = Some((name, value, passed));
         };
-        if let Some(engine) = self.engine {
+        if let Some(engine) = self.engine.filter(|_| self.has_time(found, control)) {
             look(engine.name(), Made::Routes(self.began.clone()));
         }
         for engine in self.asked(found, control) {
@@ -170,13 +170,18 @@ impl Portfolio<'_> {
         Ok(Best { engine, with_lanes, taken: taken.map(|(name, _, passed)| (name, passed)) })
     }
 
+    /// Whether there is time to look at tables.
+    fn has_time(&self, found: &Found, control: &Control) -> bool {
+        let entries = (self.fabric.switch_count() * self.fabric.host_count()) << found.routes.lmc;
+        control.stopped().is_none() || entries <= AT_ONCE
+    }
+
     /// The engines that are asked, those of OpenSM for trees first.
     fn asked(&self, found: &Found, control: &Control) -> Vec<Engine> {
-        let entries = (self.fabric.switch_count() * self.fabric.host_count()) << found.routes.lmc;
-        let stopped = control.stopped().is_some();
-        if stopped && entries > AT_ONCE {
+        if !self.has_time(found, control) {
             return Vec::new();
         }
+        let stopped = control.stopped().is_some();
         let tree = matches!(self.structure.shape, Shape::Tree) && !self.structure.levels_lose_pairs;
         if tree && found.proven {
             // Engines take the ways that were searched; what meets the bound from the start no engine betters.

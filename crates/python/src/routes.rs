@@ -464,7 +464,8 @@ impl PyRoutes {
 
     /// Writes the routes as OpenSM's `file` engine reads them, switch by switch.
     ///
-    /// They are checked first, by link and lane, as `netloom.check` does.
+    /// They are checked first, by link and lane, as `netloom.check` does. The file has no lanes: routes that need some (`lanes`) can
+    /// deadlock unless `lanes.sl2vl` is loaded beside it.
     ///
     /// Parameters
     /// ----------

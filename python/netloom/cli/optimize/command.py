@@ -53,7 +53,7 @@ def optimize(
         .goal), a jobs file (.toml), or a pattern spec.
     background
         Routes for the entries that no traffic uses: an engine or a file. The result says how good they are
-        for the traffic. [default: auto, which is `ftree` where the fabric is a tree, else `updn`]
+        for the traffic. [default: auto: `ftree` on a tree, `dla` on a dragonfly, else `updn`]
     avoid
         A switch (`spine03`) or a cable by an end (`leaf03[7]`), by name or GUID, that hosts' packets must
         avoid, for example before maintenance. May be given several times.

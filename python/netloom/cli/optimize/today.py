@@ -172,10 +172,13 @@ def _revived(
         alive = _core.repaired(fabric, routes, dead=True)
         changed = alive.changed_entries(routes)
     more = "--max-changes N or --penalty-per-change 0 asks for more"
-    if not dead:
+    if not changed:
         run.note(f"{name}: nothing is dead, and --repair changes nothing else: {more}")
-    else:
+    elif changed <= dead:
         run.note(f"{name}: {_number(changed)} replaced, nothing else: {more}")
+    else:
+        why = f"{_number(dead)} led nowhere, from others packets did not arrive or they could deadlock"
+        run.note(f"{name}: {_number(changed)} replaced ({why}): {more}")
     return Today(alive, source, changed, alive, True, changed, text, routes, still=True)
 
 
