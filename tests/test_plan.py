@@ -451,7 +451,7 @@ def test_the_chosen_design_and_its_neighbours_are_judged_by_packets(netloom, sma
             assert slow >= slowdown["bound"] * 0.99
     assert "by packets, in order" in netloom.ok("plan", "plan.toml", "--by-packets")
     # The limit passes while designs are run: what was counted is kept, and what was not run is said.
-    assert nl.plan(netloom.folder / "plan.toml", judge=True)["judged"] == judged
+    assert nl.plan(netloom.folder / "plan.toml", by_packets=True)["judged"] == judged
 
 
 def test_what_the_time_limit_leaves_unjudged_is_none(netloom, small, write):

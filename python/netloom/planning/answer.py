@@ -18,7 +18,7 @@ def plan(
     threads: int = 0,
     time_limit: float | None = None,
     progress: Callable[[int, int], object] | None = None,
-    judge: bool = False,
+    by_packets: bool = False,
 ) -> dict[str, Any]:
     """Designs for the machine of a plan: counted, priced, and how much they slow its applications.
 
@@ -37,7 +37,7 @@ def plan(
         Seconds.
     progress : callable, optional
         Called with what is done and all that is to do.
-    judge : bool, default False
+    by_packets : bool, default False
         Whether the chosen design and its neighbours on the front are run packet by packet, too; what is not
         over at the time limit is None.
 
@@ -73,6 +73,6 @@ def plan(
     left = None if until is None else max(0.0, until - time.monotonic())
     result = _core.plan(source, seed=seed, threads=threads, time_limit=left, progress=progress, runs=runs)
     result["judged"] = (
-        judged(source, result, threads=threads, until=until, progress=progress) if judge else None
+        judged(source, result, threads=threads, until=until, progress=progress) if by_packets else None
     )
     return result

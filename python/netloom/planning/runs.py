@@ -32,6 +32,11 @@ def run_times(
     until : float, optional
         When to give up, by `time.monotonic`.
 
+    Returns
+    -------
+    dict
+        Seconds by number of the application.
+
     Raises
     ------
     TimeoutError
