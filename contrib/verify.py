@@ -216,20 +216,21 @@ def read_tables(path, fabric):
 
 
 def read_certificate(path, fabric):
-    """The claim, the prices of links (none if the argument is no dual of all routes), and the roots."""
+    """The claim, the prices of links (none if it is no dual of all routes), the roots, and ranks if stated."""
     try:
         proof = json.loads("\n".join(line for _, line in lines(path)))  # one, of "netloom.certificate/1"
         dual, claim = proof["kind"] == "dual" and not proof.get("frozen"), number(proof["claim"])
         weights = [((int(row["guid"], 16), row["from_port"]), row["weight"]) for row in proof.get("weights", ())]
         prices = {link: number(weight) for link, weight in weights} if dual else {}
         roots = [int(root, 16) for root in proof.get("roots", ())]
-        foreign = set(roots) - fabric.out.keys() or prices.keys() - fabric.peer
+        order = {int(row["guid"], 16): (number(row["rank"]),) for row in proof.get("order", ())}
+        foreign = (set(roots) | order.keys()) - fabric.out.keys() or prices.keys() - fabric.peer
         if foreign or dual and not (any(prices.values()) and len(prices) == len(weights)):
             raise ValueError("not of this fabric" if foreign else "weights")
     except (AttributeError, LookupError, TypeError, ValueError) as error:
         refuse(f"{path}:{getattr(error, 'lineno', 1)}", "one certificate as JSON: kind; claim; weights from 0 on, not "
-               f"all 0, of ends of cables by guid and from_port, each once; roots by GUID: {error!r}")
-    return claim, prices, roots
+               f"all 0, of ends of cables by guid and from_port, each once; roots and ranks by GUID: {error!r}")
+    return claim, prices, roots, order and {switch: order.get(switch, (-1,)) for switch in fabric.out}
 
 
 def verify(options):
@@ -242,11 +243,12 @@ def verify(options):
     levels = {tuple(row[level] for row in lanes.values()): level for level in range(16)}.values()  # those that differ
     level_of = {(source, to): [level] for source, to, level in rows(
         options.sl, "two LIDs and a level below 16", int, int, lambda text: range(16).index(int(text)))}
-    claim, prices, roots = read_certificate(options.certificate, fabric) if options.certificate else (0, {}, [])
+    proof = options.certificate
+    claim, prices, roots, order = read_certificate(proof, fabric) if proof else (0, {}, [], {})
     named = {fabric.name[node]: node for node in tables}
     if options.roots and not {*options.roots.split(",")} <= named.keys():
         refuse("--roots", "names of switches, with commas")
-    height = fabric.heights(roots or [named[root] for root in options.roots.split(",") if root])
+    height = order or fabric.heights(roots or [named[root] for root in options.roots.split(",") if root])
     ways = {(switch, end, lid): fabric.follow(tables, switch, lid, end)
             for end in hosts + switches for lid in lids[end] for switch in tables}
 

@@ -111,6 +111,13 @@ FAULTS = {
     ),
     "another fabric": ("c.json", changed(lambda p: p["weights"][0].update(guid="0x1")), 3, "fabric"),
     "forged roots": ("c.json", changed(lambda p: p.update(roots=["0x1"])), 3, "roots"),
+    "a host in the order": (
+        "c.json",
+        changed(lambda p: p.update(order=[{"guid": "0x0002c90300000001", "rank": 1}])),
+        3,
+        "ranks",
+    ),
+    "a rank below 0": ("c.json", changed(lambda p: p.update(order=[{"guid": "0x1", "rank": -1}])), 3, "ranks"),
     "a host as root": ("c.json", changed(lambda p: p.update(roots=["0x0002c90300000001"])), 3, "roots"),
     "frozen entries": ("c.json", changed(lambda p: p.update(frozen=[{}])), 1, "not judged"),
     "another argument": ("c.json", changed(lambda p: p.update(kind="patterns")), 1, "not judged"),
@@ -140,6 +147,34 @@ def test_a_load_that_is_misstated_is_found(netloom, whole):
     netloom.ok("fabric", "convert", NET, "-o", "n.txt", "-q")
     files = (whole / "n.txt", whole / "t.lfts", "--traffic", whole / "t.csv")
     assert [bed.opinion(*files, "--load", load).code for load in (14, 14.00002)] == [0, 1]
+
+
+@pytest.mark.parametrize("name", ["f71520", "f90523", "min71062"])
+def test_the_order_of_switches_comes_with_the_certificate(netloom, name):
+    """What is up was chosen, not stated: the certificate says it, and both judges hold it against the fabric."""
+    net = bed.ROOT / "tests" / "data" / "cases" / "orders" / f"{name}.txt"
+    files = ("t.lfts", "all-to-all")
+    netloom.ok("optimize", net, files[1], "-o", files[0], "--write-certificate", "c.json", "-q")
+    netloom.ok("traffic", "convert", files[1], "--fabric", net, "-o", "t.csv", "-q")
+    path = netloom.folder / "c.json"
+    proof = json.loads(path.read_text())
+    said = bed.opinion(
+        net, netloom.folder / "t.lfts", "--traffic", netloom.folder / "t.csv", "--certificate", path
+    )
+    assert "stated" not in said.out, said.out
+    assert said.figure(r"claims #") == pytest.approx(proof["claim"])
+    checked = ("check", net, files[0], "--traffic", files[1], "--certificate", "c.json")
+    assert netloom(*checked).code == 0
+    highest = max(row["rank"] for row in proof["order"])
+    for row in proof["order"]:
+        row["rank"] = highest - row["rank"]
+    path.write_text(json.dumps(proof))
+    done = netloom(*checked)
+    assert done.code == 3
+    assert "c.json: the certificate is of another order of switches" in done.err
+    del proof["order"]
+    path.write_text(json.dumps(proof))
+    assert netloom(*checked).code == 3
 
 
 def test_a_loop_by_lanes_is_found(netloom):

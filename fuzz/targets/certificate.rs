@@ -19,9 +19,9 @@ static CASE: LazyLock<(Fabric, Structure, Traffic)> = LazyLock::new(|| {
 
 fuzz_target!(|bytes: &[u8]| {
     let (fabric, structure, traffic) = &*CASE;
-    let Ok(certificate) = read_certificate(bytes, "fuzz", fabric) else { return };
-    let text = write_certificate(fabric, &certificate);
-    let again = read_certificate(text.as_bytes(), "again", fabric).expect("what was written can be read");
+    let Ok(certificate) = read_certificate(bytes, "fuzz", fabric, None) else { return };
+    let text = write_certificate(fabric, &certificate, None);
+    let again = read_certificate(text.as_bytes(), "again", fabric, None).expect("what was written can be read");
     assert_eq!(again, certificate);
     // Each leaf sends 4 * 12 units over 2 up links, and 12 items of 4 units can be shared out evenly: the optimum is
     // 24, and no certificate that claims more may pass.

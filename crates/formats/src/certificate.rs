@@ -12,8 +12,10 @@
 //! (`links`, `grid`), `patterns` (`links`, `grid`, `by_size`: pairs of bytes and a weight). Where some destinations' entries are taken as they are, `frozen` lists them
 //! (`{"host": …, "guid": …, "port": 1}`). `"pairs": true`: items are
 //! what one host sends to another, and an item that is there `k` times stands for the `k` largest of its leaf. `roots` lists the GUIDs of switches that were stated
-//! to be on top of up*/down* ways, if any were. Numbers are written so that they read back exactly. Reading checks that everything named
-//! exists; whether the argument holds is `verify`'s business.
+//! to be on top of up*/down* ways, if any were. `order` gives the rank of every switch (`{"switch": …, "guid": …, "rank": 2}`,
+//! up is where it is higher) where up and down do not go by the levels of the tree alone. Numbers are written so that
+//! they read back exactly. Reading checks that everything named exists, and that up and down are what the fabric's are
+//! here; whether the argument holds is `verify`'s business.
 
 use std::collections::HashMap;
 
@@ -53,6 +55,16 @@ struct File {
     pairs: bool,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     roots: Vec<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    order: Vec<RankRow>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RankRow {
+    switch: String,
+    guid: String,
+    rank: u16,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -97,9 +109,16 @@ fn roots(fabric: &Fabric) -> Vec<String> {
 
 /// The certificate as indented JSON, with a newline at the end.
 ///
+/// `ranks` are what up and down go by, by switch, where that is not the levels alone; switches without one are those cut
+/// off from all hosts.
+///
 /// # Panics
 /// If the certificate names links or nodes that `fabric` does not have.
-pub fn write_certificate(fabric: &Fabric, certificate: &Certificate) -> String {
+pub fn write_certificate(
+    fabric: &Fabric,
+    certificate: &Certificate,
+    ranks: Option<&[Option<u16>]>,
+) -> String {
     let mut file = File {
         schema: SCHEMA.into(),
         hosts_hash: format!("{:016x}", fabric.hosts_hash()),
@@ -116,6 +135,7 @@ pub fn write_certificate(fabric: &Fabric, certificate: &Certificate) -> String {
         frozen: certificate.frozen.iter().map(|&h| host_row(fabric, h)).collect(),
         pairs: certificate.pairs,
         roots: roots(fabric),
+        order: ranks.map(|ranks| order(fabric, ranks)).unwrap_or_default(),
     };
     let rows = |links: &[LinkId]| Some(links.iter().map(|&l| link_row(fabric, l)).collect());
     match &certificate.reason {
@@ -153,6 +173,14 @@ fn guid(value: u64) -> String {
     format!("0x{value:016x}")
 }
 
+fn order(fabric: &Fabric, ranks: &[Option<u16>]) -> Vec<RankRow> {
+    let row = |s: SwitchId| {
+        let rank = ranks[s.index()]?;
+        Some(RankRow { switch: fabric.switch_name(s).into(), guid: guid(fabric.switch_guid(s)), rank })
+    };
+    fabric.switches().filter_map(row).collect()
+}
+
 fn link_row(fabric: &Fabric, link: LinkId) -> LinkRow {
     let l = fabric.link(link);
     let owner = match fabric.node(l.from) {
@@ -180,11 +208,17 @@ fn item_row(fabric: &Fabric, item: &Item) -> ItemRow {
     }
 }
 
-/// Reads a certificate for `fabric` (JSON in UTF-8, plain or gzipped).
+/// Reads a certificate for `fabric` (JSON in UTF-8, plain or gzipped), whose `ranks` are as in [`write_certificate`].
 ///
 /// # Errors
-/// [`FormatError`] names the line of bad JSON, or the first thing that `fabric` does not have.
-pub fn read_certificate(bytes: &[u8], label: &str, fabric: &Fabric) -> Result<Certificate, FormatError> {
+/// [`FormatError`] names the line of bad JSON, the first thing that `fabric` does not have, or the first cable whose
+/// other end is up.
+pub fn read_certificate(
+    bytes: &[u8],
+    label: &str,
+    fabric: &Fabric,
+    ranks: Option<&[Option<u16>]>,
+) -> Result<Certificate, FormatError> {
     let bytes = decompress(bytes, label)?;
     let file: File = serde_json::from_slice(&bytes).map_err(|e| {
         // serde_json's text ends in its own position; we name the line ourselves.
@@ -221,6 +255,7 @@ pub fn read_certificate(bytes: &[u8], label: &str, fabric: &Fabric) -> Result<Ce
         )));
     }
     let names = Names::new(fabric);
+    names.same_order(&file.order, ranks).map_err(wrong)?;
     let links = || -> Result<Vec<LinkId>, FormatError> {
         let rows = file.links.as_ref().ok_or_else(|| wrong(missing(&file.kind, "links")))?;
         rows.iter().map(|r| names.link(&r.from, &r.guid, r.from_port).map_err(wrong)).collect()
@@ -298,6 +333,45 @@ impl<'a> Names<'a> {
         Err(format!("{guid} is called \"{expected}\" in this fabric, found \"{}\"", excerpt(name)))
     }
 
+    /// Whether the rows say of every cable what `ranks` say: which end is up.
+    fn same_order(&self, rows: &[RankRow], ranks: Option<&[Option<u16>]>) -> Result<(), String> {
+        let Some(ranks) = ranks else {
+            let none = "of up*/down* ways by the levels of the tree: expected no \"order\"";
+            return if rows.is_empty() { Ok(()) } else { Err(format!("the ways of this fabric are {none}")) };
+        };
+        let mut found = vec![None; ranks.len()];
+        for row in rows {
+            let s = self.switch(&row.switch, &row.guid)?;
+            found[s.index()] = Some(row.rank);
+        }
+        for link in self.fabric.links() {
+            let (Some(from), Some(to)) =
+                (self.fabric.link_from_switch(link), self.fabric.link_to_switch(link))
+            else {
+                continue;
+            };
+            let above = |of: &[Option<u16>]| Some(of[from.index()]?.cmp(&of[to.index()]?));
+            if above(ranks).is_some() && above(&found) != above(ranks) {
+                let l = self.fabric.link(link);
+                return Err(format!(
+                    "the certificate is of another order of switches: expected \"order\" to have the cable of \"{}\" port {} \
+                     lead {}, as up*/down* ways of this fabric have it",
+                    self.fabric.node_name(l.from),
+                    l.from_port,
+                    if above(ranks) == Some(std::cmp::Ordering::Less) { "up" } else { "down" }
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    fn switch(&self, name: &str, guid: &str) -> Result<SwitchId, String> {
+        let found = self.switches.get(&self.guid(guid)?).copied();
+        let s = found.ok_or_else(|| format!("this fabric has no switch {guid} (\"{}\")", excerpt(name)))?;
+        self.same_name(self.fabric.switch_node(s), name, guid)?;
+        Ok(s)
+    }
+
     fn link(&self, from: &str, guid: &str, port: u16) -> Result<LinkId, String> {
         let value = self.guid(guid)?;
         if let Some(&s) = self.switches.get(&value) {
@@ -320,12 +394,7 @@ impl<'a> Names<'a> {
     }
 
     fn item(&self, row: &ItemRow) -> Result<Item, String> {
-        let value = self.guid(&row.leaf_guid)?;
-        let leaf = self.switches.get(&value).copied();
-        let leaf = leaf.ok_or_else(|| {
-            format!("this fabric has no switch {} (\"{}\")", row.leaf_guid, excerpt(&row.leaf))
-        })?;
-        self.same_name(self.fabric.switch_node(leaf), &row.leaf, &row.leaf_guid)?;
+        let leaf = self.switch(&row.leaf, &row.leaf_guid)?;
         let destination = self.host(&row.destination, &row.destination_guid, row.destination_port)?;
         Ok(Item { leaf, destination })
     }
@@ -375,8 +444,8 @@ mod tests {
     fn every_kind_reads_back_exactly() {
         let f = fabric();
         for c in certificates(&f) {
-            let text = write_certificate(&f, &c);
-            assert_eq!(read_certificate(text.as_bytes(), "c.json", &f).unwrap(), c, "{text}");
+            let text = write_certificate(&f, &c, None);
+            assert_eq!(read_certificate(text.as_bytes(), "c.json", &f, None).unwrap(), c, "{text}");
         }
     }
 
@@ -384,9 +453,9 @@ mod tests {
     fn gzipped_certificates_are_read_too() {
         let f = fabric();
         let c = &certificates(&f)[2];
-        let zipped = crate::gzip::zipped(write_certificate(&f, c).as_bytes());
-        assert_eq!(&read_certificate(&zipped, "c.json.gz", &f).unwrap(), c);
-        let cut = read_certificate(&zipped[..40], "c.json.gz", &f).unwrap_err().to_string();
+        let zipped = crate::gzip::zipped(write_certificate(&f, c, None).as_bytes());
+        assert_eq!(&read_certificate(&zipped, "c.json.gz", &f, None).unwrap(), c);
+        let cut = read_certificate(&zipped[..40], "c.json.gz", &f, None).unwrap_err().to_string();
         assert!(cut.starts_with("c.json.gz: truncated gzip data"), "{cut}");
     }
 
@@ -394,8 +463,9 @@ mod tests {
     fn what_is_wrong_is_named() {
         let f = fabric();
         let c = &certificates(&f)[2];
-        let text = write_certificate(&f, c);
-        let error = |text: &str| read_certificate(text.as_bytes(), "c.json", &f).unwrap_err().to_string();
+        let text = write_certificate(&f, c, None);
+        let error =
+            |text: &str| read_certificate(text.as_bytes(), "c.json", &f, None).unwrap_err().to_string();
         assert!(
             error("{\n \"schema\": 3}").starts_with("c.json:2: invalid type"),
             "{}",
@@ -410,7 +480,7 @@ mod tests {
         assert!(error(&text.replace("node3", "node2")).contains("is called \"node3\""));
         assert!(error(&text.replace("\"from_port\": 3", "\"from_port\": 40")).contains("port 40"));
         assert!(error(&text.replace("\"pigeonhole\"", "\"subset-sum\"")).contains("expected \"grid\""));
-        let cold = write_certificate(&f, &certificates(&f)[1]);
+        let cold = write_certificate(&f, &certificates(&f)[1], None);
         assert!(error(&cold.replace("node1", "node7")).contains("is called \"node1\""));
         assert!(error(&cold.replace("\"port\": 1", "\"port\": 2")).contains("with port 2"));
         assert!(!text.contains("frozen") && cold.contains("\"frozen\""));
@@ -420,18 +490,43 @@ mod tests {
         assert!(error(&text[..40]).contains("EOF"));
     }
 
+    /// Ranks of both spines and leaves, with one spine moved.
+    #[test]
+    fn another_order_of_switches_is_refused() {
+        let f = fabric();
+        let c = &certificates(&f)[0];
+        let ranks = |first: u16| -> Vec<Option<u16>> {
+            (0..4).map(|s| if s == 0 { Some(first) } else { Some(u16::from(s == 1)) }).collect()
+        };
+        let (high, higher, low) = (ranks(3), ranks(7), ranks(0));
+        let text = write_certificate(&f, c, Some(&high));
+        let read = |text: &str, ranks| {
+            read_certificate(text.as_bytes(), "c.json", &f, ranks).map_err(|error| error.to_string())
+        };
+        assert_eq!(read(&text, Some(&high)).as_ref(), Ok(c));
+        assert_eq!(read(&text, Some(&higher)).as_ref(), Ok(c), "only directions count");
+        let error = read(&text, Some(&low)).unwrap_err();
+        assert!(error.contains("another order of switches"), "{error}");
+        assert!(read(&text, None).unwrap_err().contains("expected no \"order\""));
+        let plain = write_certificate(&f, c, None);
+        assert!(!plain.contains("order"));
+        assert!(read(&plain, Some(&high)).unwrap_err().contains("another order of switches"));
+        let strange = text.replace("\"rank\": 3", "\"rank\": -1");
+        assert!(read(&strange, Some(&high)).is_err());
+    }
+
     proptest! {
         #[test]
         fn no_bytes_panic(flips in proptest::collection::vec((0usize..2000, any::<u8>()), 0..6), cut in 0usize..2000) {
             let f = fabric();
             for c in certificates(&f) {
-                let mut bytes = write_certificate(&f, &c).into_bytes();
+                let mut bytes = write_certificate(&f, &c, None).into_bytes();
                 for &(at, value) in &flips {
                     let n = bytes.len();
                     bytes[at % n] = value;
                 }
                 bytes.truncate(bytes.len().min(cut));
-                let _ = read_certificate(&bytes, "c.json", &f);
+                let _ = read_certificate(&bytes, "c.json", &f, None);
             }
         }
     }

@@ -68,12 +68,13 @@ impl PyCertificate {
     /// Raises
     /// ------
     /// FormatError
-    ///     If it is no certificate, or of another fabric.
+    ///     If it is no certificate, or of another fabric or another order of its switches.
     #[staticmethod]
     #[pyo3(signature = (data, fabric, *, label = "<bytes>"))]
     fn parse(py: Python<'_>, data: &[u8], fabric: &PyFabric, label: &str) -> PyResult<Self> {
-        let certificate =
-            formats::read_certificate(data, label, fabric.fabric()).map_err(|e| errors::format(py, &e))?;
+        let order = fabric.shared.structure().own_order();
+        let certificate = formats::read_certificate(data, label, fabric.fabric(), order.as_deref())
+            .map_err(|e| errors::format(py, &e))?;
         Ok(Self { certificate, shared: Arc::clone(&fabric.shared) })
     }
 
@@ -107,7 +108,8 @@ impl PyCertificate {
     /// -------
     /// str
     fn to_json(&self) -> String {
-        formats::write_certificate(&self.shared.fabric, &self.certificate)
+        let order = self.shared.structure().own_order();
+        formats::write_certificate(&self.shared.fabric, &self.certificate, order.as_deref())
     }
 
     /// Writes the certificate as JSON.

@@ -101,6 +101,12 @@ impl Structure {
         self.rank.iter().zip(&self.level).all(same)
     }
 
+    /// The rank of every switch that has one, unless up and down go by the levels alone: what a certificate states.
+    pub fn own_order(&self) -> Option<Vec<Option<u16>>> {
+        let known = |&r: &u16| (r != NO_RANK).then_some(r);
+        (!self.by_levels()).then(|| self.rank.iter().map(known).collect())
+    }
+
     /// The index tables of a perfect tree.
     pub fn tree(&self) -> Option<&RegularTree> {
         self.tree.as_ref()
