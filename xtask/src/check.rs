@@ -1,6 +1,7 @@
-//! `make check`: formats, lints, and the tests of what changed since the last commit that passed `make test`.
+//! `make check`: formats, lints, and the tests of what changed since the last commit that passed `make test`, or
+//! since the branch left `main`, whichever changed less.
 //!
-//! `make test` leaves that commit's name in git's own folder. Where there is none, or no git, everything runs.
+//! `make test` leaves that commit's name in git's own folder. Where there is neither, or no git, everything runs.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -22,12 +23,12 @@ pub fn stamp(root: &Path) -> Result<(), String> {
 
 /// Runs the checks; the first that fails ends it.
 pub fn run(root: &Path, bin: &Path) -> Result<(), String> {
-    let Some(changed) = changed(root) else {
+    let Some((base, changed)) = changed(root) else {
         println!("check: no commit is known to have passed `make test` here: everything is tested");
         return step(root, "make", &["test"]);
     };
     let plan = plan(&changed, &texts(root).map_err(|error| error.to_string())?);
-    println!("check: {} changed files: {}", changed.len(), told(&plan));
+    println!("check: {} files changed since {base}: {}", changed.len(), told(&plan));
     step(root, "cargo", &["fmt", "--all", "--check"])?;
     step(root, "cargo", &["run", "--locked", "--quiet", "-p", "xtask", "--", "tidy"])?;
     let tool = |name: &str| bin.join(name).display().to_string();
@@ -78,12 +79,29 @@ fn told(plan: &Plan) -> String {
     format!("{crates}, {} files of Python tests", plan.tests.len())
 }
 
-/// Paths that differ from the commit that passed; `None`: no such commit is known.
-fn changed(root: &Path) -> Option<Vec<String>> {
-    let commit = fs::read_to_string(stamp_file(root)?).ok()?;
-    let differing = git(root, &["diff", "--name-only", "--no-renames", commit.trim(), "--"])?;
+/// What the working tree is compared with, in words, and the paths that differ from it; `None`: nothing is known
+/// to have passed.
+///
+/// What is on `main` passed before it landed, so the commit where a branch left it counts as well; on `main` itself
+/// the one where it left `origin/main`.
+fn changed(root: &Path) -> Option<(String, Vec<String>)> {
+    let passed = stamp_file(root).and_then(|file| fs::read_to_string(file).ok());
+    let passed =
+        passed.map(|commit| (format!("{:.8}, which passed", commit.trim()), commit.trim().to_string()));
+    let branch = git(root, &["branch", "--show-current"]).unwrap_or_default();
+    let left = ["main", "origin/main"].iter().filter(|main| **main != branch).filter_map(|main| {
+        let commit = git(root, &["merge-base", "HEAD", main])?;
+        Some((format!("{commit:.8}, where this left {main}"), commit))
+    });
     let new = git(root, &["ls-files", "--others", "--exclude-standard"])?;
-    Some(differing.lines().chain(new.lines()).map(String::from).collect())
+    passed
+        .into_iter()
+        .chain(left)
+        .filter_map(|(base, commit)| {
+            let differing = git(root, &["diff", "--name-only", "--no-renames", &commit, "--"])?;
+            Some((base, differing.lines().chain(new.lines()).map(String::from).collect::<Vec<_>>()))
+        })
+        .min_by_key(|(_, paths)| paths.len())
 }
 
 fn stamp_file(root: &Path) -> Option<PathBuf> {
