@@ -9,7 +9,14 @@ import pytest
 
 import gate_bed
 import netloom as nl
+from conftest import ROOT
+from drain_bed import crossing
+from netloom._core import LaneTables, dead_entries
 from netloom.errors import RoutingError
+from netloom.loop.propose import Evidence, propose
+from netloom.nodes import Nodes
+
+CASES = ROOT / "tests" / "data" / "cases"
 
 
 @pytest.fixture
@@ -28,7 +35,11 @@ class TestHoles:
         assert "these routes lose 512 pairs of hosts that cables join" in refused.err
         assert "updn" in refused.err
         assert not tables.exists()
-        told = netloom("route", "dla", cut, "-o", tables, "--allow-unreachable")
+        asked = ("route", "dla", cut, "-o", tables, "--allow-unreachable")
+        # Holes are wanted, a deadlock is not.
+        assert "without their lanes" in netloom(*asked).err
+        assert not tables.exists()
+        told = netloom(*asked, "--write-sl2vl", "dla.sl2vl")
         assert told.code == 1
         assert "512 pairs of hosts have no way" in told.err
         assert tables.exists()
@@ -53,15 +64,68 @@ class TestHoles:
         with pytest.raises(RoutingError, match="lose 512 pairs of hosts"):
             routes.write(file)
         assert not file.exists()
-        routes.write(file, allow_unreachable=True)
+        routes.write(file, allow_unreachable=True, sl2vl=netloom.folder / "x.sl2vl")
         best = nl.optimize_hose(fabric, nl.Hose.of(nl.Traffic.read("shift:16", fabric)), work=1000)
         assert nl.check(fabric, best.routes).holes == 0
 
     def test_routes_that_can_deadlock_are_not_written(self, netloom):
         fabric = nl.Fabric.generate("dragonfly:p=2,a=4,h=2")
         one_lane = nl.route("dla", fabric).with_lanes(None)
-        with pytest.raises(RoutingError, match="can deadlock"):
+        with pytest.raises(RoutingError, match="can deadlock") as refused:
             one_lane.write(netloom.folder / "x.lfts")
+        # Engines that are sound on this very fabric, not those that another subnet manager has.
+        assert "expected an engine that is sound here: updn, or dla with its lanes" in str(refused.value)
+
+    def test_a_refused_engine_s_user_is_told_of_one_that_works_here(self, netloom):
+        netloom.ok("fabric", "new", "dragonfly:p=2,a=4,h=2", "-o", "whole.txt")
+        netloom("fabric", "damage", "whole.txt", "--link", "g00r0[3]", "-o", "cut.txt")
+        done = netloom("route", "minhop", "cut.txt", "-o", "x.lfts")
+        assert done.code == 3
+        assert done.err.rstrip().endswith("expected an engine that is sound here: updn")
+        assert netloom("route", "updn", "cut.txt", "-o", "x.lfts").code == 0
+
+
+class TestLanes:
+    """A file of tables has no lanes: what needs some is written with them, or not at all."""
+
+    def test_the_command_writes_both_or_nothing(self, netloom):
+        asked = ("route", "dla", "dragonfly:p=2,a=4,h=2", "-o", "r.lfts")
+        word = netloom.refused(*asked)
+        assert "without their lanes: expected --write-sl2vl FILE too" in word
+        assert not (netloom.folder / "r.lfts").exists()
+        netloom.refused(*asked, "--allow-unreachable")
+        netloom.ok(*asked, "--write-sl2vl", "r.sl2vl.gz")
+        check = ("check", asked[2], "r.lfts", "--sl2vl", "r.sl2vl.gz")
+        assert netloom.result(*check)["credit_loops"] == 0
+
+    def test_python_writes_both_or_nothing(self, tmp_path):
+        fabric = nl.Fabric.generate("dragonfly:p=2,a=4,h=2")
+        best = nl.optimize(fabric, nl.Traffic.read("all-to-all", fabric), work=500)
+        tables, rows = tmp_path / "r.lfts", tmp_path / "r.sl2vl"
+        for routes in (nl.route("dla", fabric), best, best.routes):
+            with pytest.raises(RoutingError, match=r"without their lanes: .*sl2vl=FILE in Python"):
+                routes.write(tables)
+            assert not tables.exists()
+            routes.write(tables, sl2vl=rows)
+            lanes = LaneTables.parse(rows.read_bytes(), fabric)
+            read = nl.Routes.read(tables, fabric)
+            assert nl.check(fabric, read).credit_loops > 0
+            assert nl.check(fabric, read.with_lanes(lanes)).ok
+            tables.unlink()
+            rows.unlink()
+        # Who loads lanes by other means says so.
+        nl.route("dla", fabric).write(tables, lanes=True)
+        nl.route("updn", fabric).write(tables, sl2vl=rows)
+        assert not rows.exists()
+
+    @pytest.mark.parametrize("more", [("--hose",), ()])
+    def test_what_is_refused_leaves_no_lanes_behind(self, netloom, cut, more):
+        # The tables lose pairs; the file of lanes must not stay alone either.
+        asked = ("optimize", cut, "shift:16", "--from", "dla", "--max-changes", "0", "--repair", *more)
+        done = netloom(*asked, "-o", "x.lfts", "--write-sl2vl", "x.sl2vl", "--work", "100")
+        there = [(netloom.folder / name).exists() for name in ("x.lfts", "x.sl2vl")]
+        assert done.code in (0, 1, 3)
+        assert there[0] or not there[1]
 
 
 class TestPortfolio:
@@ -128,7 +192,77 @@ class TestBefore:
         today = nl.Routes.from_table(fabric, old)
         least, mended = nl.repaired(fabric, today, dead=True), nl.repaired(fabric, today)
         assert nl.check(fabric, least).holes == 0
+        assert dead_entries(fabric, today) == least.changed_entries(today)
         assert 0 < least.changed_entries(today) <= mended.changed_entries(today)
+
+    def test_repair_says_when_it_replaces_entries_that_work(self, netloom):
+        ring = CASES / "dfsssp-ring"
+        asked = ("optimize", ring / "net.txt", "all-to-all", "--from", ring / "dfsssp.lfts", "--repair")
+        done = netloom(*asked, "-o", "x.lfts")
+        # All packets arrive, but on one lane they can wait in a circle: such tables are not written.
+        assert "nothing is dead; what is left can deadlock: 6 entries on no shortest" in done.err
+        assert "changes nothing else" not in done.err
+        assert netloom.result("check", ring / "net.txt", "x.lfts")["credit_loops"] == 0
+
+
+class TestAvoid:
+    def test_the_tables_that_fill_gaps_are_of_an_engine_that_can(self, netloom):
+        """Two leaves are cabled to each other, which is not for ftree: the spine's own tables are updn's."""
+        net = CASES / "cross-cable" / "net.txt"
+        netloom.ok("optimize", net, "all-to-all", "--avoid", "S1", "-o", "x.lfts")
+        report = netloom.result("check", net, "x.lfts")
+        assert (report["unreachable_hosts"], report["missing_entries"], report["credit_loops"]) == (0, 0, 0)
+
+    def test_ways_that_must_be_longer_are_no_warning(self, netloom):
+        spec = "dragonfly:p=2,a=4,h=2"
+        asked = ("optimize", spec, "all-to-all", "--avoid", "g00r0[3]", "--work", "500")
+        done = netloom(*asked, "-o", "x.lfts")
+        assert (done.code, "hops between switches" in done.err) == (0, False)
+
+    @pytest.mark.parametrize("begin", [(), ("--from", "ftree")])
+    def test_sums_by_host_are_led_around_too(self, netloom, paths, begin):
+        asked = ("optimize", paths.ft2, "all-to-all", "--hose", "--avoid", "spine03", *begin)
+        result = netloom.result(*asked, "-o", "x.lfts")
+        fabric = nl.Fabric.read(paths.ft2)
+        routes = nl.Routes.read(netloom.folder / "x.lfts", fabric)
+        assert crossing(fabric, nl.route("ftree", fabric), node=Nodes(fabric).find("spine03")) > 0
+        assert crossing(fabric, routes, node=Nodes(fabric).find("spine03")) == 0
+        assert nl.check(fabric, routes).ok
+        assert [one["name"] for one in result["avoided"]] == ["spine03"]
+        worst = nl.hose_loads(fabric, routes, nl.Hose.of(nl.Traffic.read("all-to-all", fabric))).max
+        assert result["max_load"] == pytest.approx(worst)
+        if begin:
+            before = result["background"]
+            assert before["value"] <= result["max_load"] <= before["led_around_max_load"]
+
+
+class TestCompare:
+    def test_every_listed_method_says_whether_it_is_free_of_loops(self, netloom):
+        asked = ("optimize", "dragonfly:p=2,a=4,h=2", "all-to-all", "--compare", "--work", "500")
+        rows = {row["name"]: row for row in netloom.result(*asked)["compare"]}
+        assert (rows["dla"]["lanes"], rows["dla"]["loop_free"]) == (2, True)
+        assert (rows["minhop"]["lanes"], rows["minhop"]["loop_free"]) == (1, False)
+        assert (rows["updn"]["lanes"], rows["updn"]["loop_free"]) == (1, True)
+        assert (rows["ftree"]["lanes"], rows["ftree"]["loop_free"]) == (None, None)
+        text = {line.split()[0]: line for line in netloom.ok(*asked).splitlines() if line.strip()}
+        assert "on 2 lanes" in text["dla"]
+        assert text["minhop"].split()[-2] == "no"
+        assert text["updn"].split()[-2] == "yes"
+
+
+class TestLoop:
+    def test_routes_that_need_lanes_are_proposed_only_where_lanes_are_in_force(self):
+        fabric = nl.Fabric.generate("dragonfly:p=2,a=4,h=2")
+        traffic = nl.Traffic.read("all-to-all", fabric)
+        for sums in (None, nl.Hose.of(traffic)):
+            found = []
+            for engine in ("updn", "dla"):
+                present = nl.route(engine, fabric)
+                seen = Evidence(fabric=fabric, present=present, layers=[(traffic, 1.0)], sums=sums, work=500)
+                proposed = propose(seen)
+                found.append(proposed.lanes is not None)
+                assert nl.check(fabric, proposed).ok
+            assert found == [False, True]
 
 
 class TestHostileCampaign:

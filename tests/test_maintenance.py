@@ -82,7 +82,7 @@ class TestAvoid:
         assert "leaf03 has cables at" in word("leaf03[77]")
         assert "no switch of this fabric is called so" in word("host0003")
 
-    @pytest.mark.parametrize("option", [("--hose",), ("--lmc", "1"), ("--write-certificate", "c.json")])
+    @pytest.mark.parametrize("option", [("--lmc", "1"), ("--write-certificate", "c.json")])
     def test_options_about_all_of_the_fabric_are_refused(self, netloom, paths, option):
         word = netloom.refused("optimize", paths.ft2, "all-to-all", "--avoid", "spine03", *option, code=2)
         assert word.startswith(f"{option[0]} is about all of the fabric")

@@ -47,6 +47,7 @@ __all__ = [
     "check",
     "coefficients",
     "coloured",
+    "dead_entries",
     "decode_packets",
     "engines",
     "error_counters",
@@ -544,8 +545,15 @@ class Routes:
         """CSV `source,destination,path` of the pairs that do not use the base address."""
     def write_paths(self, path: _Path) -> None: ...
     def to_bytes(self) -> bytes: ...
-    def write(self, path: _Path, *, allow_unreachable: bool = False) -> None: ...
-    def check_file(self, *, allow_unreachable: bool = False) -> None:
+    def write(
+        self,
+        path: _Path,
+        *,
+        allow_unreachable: bool = False,
+        sl2vl: _Path | None = None,
+        lanes: bool = False,
+    ) -> None: ...
+    def check_file(self, *, allow_unreachable: bool = False, lanes: bool = False) -> None:
         """Raises what `write` would: routes that can deadlock, lose pairs of hosts, or fit no file."""
 
 @final
@@ -673,7 +681,7 @@ class Outcome:
     @property
     def taken_from(self) -> str | None:
         """Whose routes these are, where the search found none as good: `today`, or an engine."""
-    def write(self, path: _Path, *, allow_unreachable: bool = False) -> None: ...
+    def write(self, path: _Path, *, allow_unreachable: bool = False, sl2vl: _Path | None = None) -> None: ...
 
 @final
 class Optimized(Outcome):
@@ -1326,6 +1334,9 @@ def optimize_hose(
     """Routes whose worst load is least over all matrices within the sums."""
 
 def hose_loads(fabric: Fabric, routes: Routes | str, hose: Hose, *, threads: int = 0) -> HoseLoads: ...
+def dead_entries(fabric: Fabric, routes: Routes) -> int:
+    """How many entries `repaired(dead=True)` replaces because packets do not arrive."""
+
 def repaired(fabric: Fabric, routes: Routes, *, dead: bool = False) -> Routes:
     """What a search begins with: entries that are missing or on no shortest up*/down* way replaced; with
     `dead` only those from which packets to hosts do not arrive."""

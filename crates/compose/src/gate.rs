@@ -5,14 +5,15 @@
 //! no code with any search, follows all ways on every (link, lane) before routes are handed out.
 //!
 //! Invariant: what leaves has no forwarding loop and no circle of (link, lane) (Dally and Seitz 1987). What is written
-//! ([`fit`]) also joins all hosts that cables join, unless somebody says that holes are wanted. What no tables can mend,
-//! such as hosts that are cut off, passes, and is told.
+//! ([`fit`]) also joins all hosts that cables join, unless somebody says that holes are wanted; and a file of tables has no
+//! lanes, so what needs some is written only where these are written too. What no tables can mend, such as hosts that are
+//! cut off, passes, and is told.
 
 use netloom_model::{Fabric, Routes};
 use netloom_optimize::repaired;
-use netloom_routing::PathSet;
-use netloom_topology::Structure;
-use netloom_verify::{CheckReport, FindingKind, check};
+use netloom_routing::{Engine, EngineOptions, PathSet, route};
+use netloom_topology::{Shape, Structure};
+use netloom_verify::{CheckReport, FindingKind, check, check_on};
 
 use crate::ComposeError;
 
@@ -56,27 +57,73 @@ pub fn pass_mended(
     pass(fabric, structure, Routes { lanes: None, ..mended })
 }
 
-/// Whether routes may be written for somebody to load, by what the judge said of them; with `holes`, even if they lose
-/// pairs of hosts.
+/// What somebody who writes routes asks for.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Wanted {
+    /// Routes that lose pairs of hosts too.
+    pub holes: bool,
+    /// The SL-to-VL tables are written beside the forwarding tables.
+    pub lanes: bool,
+}
+
+/// Whether routes may be written for somebody to load, by what the judge said of them, if it was asked.
 ///
 /// # Errors
-/// [`ComposeError::Unsound`] if packets could go round for ever or wait for each other in a circle, or if pairs of hosts
-/// that working cables join have no way, with an example.
-pub fn fit(report: &CheckReport, holes: bool) -> Result<(), ComposeError> {
+/// [`ComposeError::Unsound`] if packets could go round for ever or wait for each other in a circle with what is written, or
+/// if pairs of hosts that working cables join have no way, with an example and what to do.
+pub fn fit(
+    fabric: &Fabric,
+    structure: &Structure,
+    routes: &Routes,
+    report: Option<&CheckReport>,
+    wanted: Wanted,
+) -> Result<(), ComposeError> {
+    let unsound = |told: String| Err(ComposeError::Unsound(told));
+    let asked;
+    let report = match report {
+        Some(report) => report,
+        None => {
+            asked = check(fabric, structure, routes);
+            &asked
+        }
+    };
     if let Some(told) = deadly(report) {
-        return Err(ComposeError::Unsound(format!("these routes can deadlock: {told}")));
+        let sound = sound_engine(fabric, structure);
+        return unsound(format!(
+            "these routes can deadlock: {told}: expected an engine that is sound here: {sound}"
+        ));
     }
     let lost = report.holes();
-    if lost == 0 || holes {
-        return Ok(());
-    }
-    let lost_host = |f: &&netloom_verify::Finding| f.kind == FindingKind::Unreachable && !f.management;
-    let example = report.findings.iter().find(lost_host).map_or("", |finding| finding.text.as_str());
-    Err(ComposeError::Unsound(format!(
-        "these routes lose {lost} pair{} of hosts that cables join ({example}): expected an engine or an order of \
+    if lost > 0 && !wanted.holes {
+        let lost_host = |f: &&netloom_verify::Finding| f.kind == FindingKind::Unreachable && !f.management;
+        let example = report.findings.iter().find(lost_host).map_or("", |finding| finding.text.as_str());
+        return unsound(format!(
+            "these routes lose {lost} pair{} of hosts that cables join ({example}): expected an engine or an order of \
          switches that loses none (updn without roots never does); allow-unreachable writes them all the same",
-        if lost == 1 { "" } else { "s" }
-    )))
+            if lost == 1 { "" } else { "s" }
+        ));
+    }
+    if routes.lanes.is_some() && !wanted.lanes && deadly(&check_on(fabric, structure, routes, None)).is_some()
+    {
+        return unsound(
+            "these routes can deadlock without their lanes: expected --write-sl2vl FILE too (sl2vl=FILE in Python)"
+                .into(),
+        );
+    }
+    Ok(())
+}
+
+/// The engines whose routes of a fabric neither deadlock nor lose pairs, in words: updn, and on dragonflies dla if it does.
+fn sound_engine(fabric: &Fabric, structure: &Structure) -> &'static str {
+    if matches!(structure.shape, Shape::Dragonfly(_))
+        && let Ok(routes) = route(Engine::Dla, fabric, structure, &EngineOptions::default())
+    {
+        let report = check(fabric, structure, &routes);
+        if deadly(&report).is_none() && report.holes() == 0 {
+            return "updn, or dla with its lanes";
+        }
+    }
+    "updn"
 }
 
 /// Why a fabric that loads such routes can stand still; none if it cannot.
@@ -131,5 +178,29 @@ mod tests {
         let mended = pass_mended(&fabric, &structure, &paths, bad).unwrap();
         assert_eq!(mended.report.credit_loops, 0);
         assert_eq!(mended.report.unreachable_pairs, 0);
+    }
+
+    #[test]
+    fn what_needs_lanes_is_written_with_them_only() {
+        let fabric = generate("dragonfly:p=2,a=4,h=2").unwrap();
+        let structure = detect(&fabric);
+        let routes = route(Engine::Dla, &fabric, &structure, &EngineOptions::default()).unwrap();
+        let refused = |routes: &Routes, lanes: bool| {
+            let wanted = Wanted { lanes, holes: false };
+            fit(&fabric, &structure, routes, None, wanted).err().map(|e| e.to_string())
+        };
+        assert_eq!(refused(&routes, true), None);
+        assert!(
+            refused(&routes, false).unwrap().contains("without their lanes: expected --write-sl2vl FILE")
+        );
+        let told = refused(&Routes { lanes: None, ..routes }, true).unwrap();
+        assert!(
+            told.ends_with("expected an engine that is sound here: updn, or dla with its lanes"),
+            "{told}"
+        );
+        // Lanes that change nothing are not missed.
+        let updn = route(Engine::Updn, &fabric, &structure, &EngineOptions::default()).unwrap();
+        let lanes = netloom_model::LaneMap::uniform(&fabric, 1);
+        assert_eq!(refused(&updn.with_lanes(lanes), false), None);
     }
 }

@@ -44,7 +44,7 @@ mod wiring;
 pub use by_way::ByWay;
 pub use congestion::snooping;
 pub use error::ComposeError;
-pub use gate::{Passed, fit, pass, pass_mended};
+pub use gate::{Passed, Wanted, fit, pass, pass_mended};
 pub use judged::{Asked, Candidate, Choice, choose};
 pub use optimized::optimized;
 pub use portfolio::{Best, Found, Measure, Portfolio};

@@ -115,6 +115,7 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(check::links_at_max_bound, m)?)?;
     m.add_function(wrap_pyfunction!(exact::exact_model, m)?)?;
     m.add_function(wrap_pyfunction!(optimize::repaired, m)?)?;
+    m.add_function(wrap_pyfunction!(optimize::dead_entries, m)?)?;
     m.add_function(wrap_pyfunction!(layers::optimize_layers, m)?)?;
     m.add_function(wrap_pyfunction!(simulate::simulate, m)?)?;
     m.add_function(wrap_pyfunction!(sampled::sample, m)?)?;

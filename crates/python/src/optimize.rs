@@ -284,6 +284,18 @@ pub fn repaired(py: Python<'_>, fabric: &PyFabric, routes: &PyRoutes, dead: bool
     Ok(PyRoutes::passed(mended.map_err(|e| errors::optimize(py, e))?, shared))
 }
 
+/// How many entries `repaired(dead=True)` replaces because packets do not arrive, before it looks whether the rest can deadlock.
+#[pyfunction]
+pub fn dead_entries(py: Python<'_>, fabric: &PyFabric, routes: &PyRoutes) -> PyResult<u64> {
+    routes.check_fits(py, fabric)?;
+    let shared = &fabric.shared;
+    let revived = run(py, Options::default(), |_| {
+        optimizer::revived(&shared.fabric, shared.structure(), shared.paths(), &routes.routes)
+    })?
+    .map_err(|e| errors::optimize(py, e.to_string()))?;
+    Ok(crate::results::changed(&revived, &routes.routes).unwrap_or(0))
+}
+
 /// The routes that a search begins with, and the engine that made them.
 ///
 /// # Errors

@@ -3,12 +3,12 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use netloom_compose::{self as compose, Passed};
+use netloom_compose::{self as compose, Passed, Wanted};
 use netloom_formats as formats;
 use netloom_model::{Control, DestId, HostId, Lft, MAX_LMC, Routes, SwitchId, Table};
 use netloom_routing::{self as routing, Engine, EngineOptions, RoutingError};
 use netloom_sim::PerPacket;
-use netloom_verify::{self as verify, CheckReport};
+use netloom_verify::CheckReport;
 use numpy::{PyArray2, PyArrayMethods, PyReadonlyArray2};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -464,8 +464,8 @@ impl PyRoutes {
 
     /// Writes the routes as OpenSM's `file` engine reads them, switch by switch.
     ///
-    /// They are checked first, by link and lane, as `netloom.check` does. The file has no lanes: routes that need some (`lanes`) can
-    /// deadlock unless `lanes.sl2vl` is loaded beside it.
+    /// They are checked first, by link and lane, as `netloom.check` does. The file has no lanes: routes that can deadlock without
+    /// theirs (`lanes`) are written only with `sl2vl`.
     ///
     /// Parameters
     /// ----------
@@ -473,15 +473,38 @@ impl PyRoutes {
     ///     The file; it is replaced whole or not at all.
     /// allow_unreachable : bool, default False
     ///     Write routes that lose pairs of hosts which working cables join.
+    /// sl2vl : path, optional
+    ///     Where their SL-to-VL tables are written, in the form of `opensm-sl2vl.dump`, before the routes are. Of routes without
+    ///     lanes nothing is.
+    /// lanes : bool, default False
+    ///     Write routes that need lanes without `sl2vl` too: somebody else writes these tables (`lanes.sl2vl`).
     ///
     /// Raises
     /// ------
     /// RoutingError, OSError
-    ///     If they can deadlock, lose pairs of hosts that cables join, no such file can hold them, or it cannot be written.
-    #[pyo3(signature = (path, *, allow_unreachable = false))]
-    pub fn write(&self, py: Python<'_>, path: PathBuf, allow_unreachable: bool) -> PyResult<()> {
-        self.check_file(py, allow_unreachable)?;
+    ///     If they can deadlock, so without lanes that nobody writes, lose pairs of hosts that cables join, no such file can hold
+    ///     them, or it cannot be written.
+    ///
+    /// Examples
+    /// --------
+    /// >>> fabric = netloom.Fabric.generate("dragonfly:p=2,a=4,h=2")
+    /// >>> netloom.route("dla", fabric).write("routes.lfts", sl2vl="routes.sl2vl")
+    #[pyo3(signature = (path, *, allow_unreachable = false, sl2vl = None, lanes = false))]
+    pub fn write(
+        &self,
+        py: Python<'_>,
+        path: PathBuf,
+        allow_unreachable: bool,
+        sl2vl: Option<PathBuf>,
+        lanes: bool,
+    ) -> PyResult<()> {
+        self.check_file(py, allow_unreachable, lanes || sl2vl.is_some())?;
         let texts = self.texts(py)?;
+        if let (Some(map), Some(rows)) = (&self.routes.lanes, sl2vl) {
+            let fabric = &self.shared.fabric;
+            let data = run(py, Options::default(), |_| formats::write_sl2vl(fabric, map, "netloom"))?;
+            io::write(py, &rows, data.map_err(|e| errors::write(py, &e))?.as_bytes())?;
+        }
         let write = |control: &Control| {
             io::write_parts(&path, |file| {
                 for text in texts {
@@ -502,23 +525,23 @@ impl PyRoutes {
     /// ----------
     /// allow_unreachable : bool, default False
     ///     Pass routes that lose pairs of hosts which working cables join.
+    /// lanes : bool, default False
+    ///     Pass routes that need lanes: their SL-to-VL tables are written too.
     ///
     /// Raises
     /// ------
     /// RoutingError
-    ///     If they can deadlock, lose pairs of hosts that cables join, or no such file can hold them.
-    #[pyo3(signature = (*, allow_unreachable = false))]
-    fn check_file(&self, py: Python<'_>, allow_unreachable: bool) -> PyResult<()> {
+    ///     If they can deadlock, so without lanes that nobody writes, lose pairs of hosts that cables join, or no such file can
+    ///     hold them.
+    #[pyo3(signature = (*, allow_unreachable = false, lanes = false))]
+    fn check_file(&self, py: Python<'_>, allow_unreachable: bool, lanes: bool) -> PyResult<()> {
         self.texts(py).map(drop)?;
-        let shared = &self.shared;
-        let fit = match &self.report {
-            Some(report) => compose::fit(report, allow_unreachable),
-            None => run(py, Options::default(), |_| {
-                let report = verify::check(&shared.fabric, shared.structure(), &self.routes);
-                compose::fit(&report, allow_unreachable)
-            })?,
-        };
-        fit.map_err(|e| errors::routing(py, e))
+        let (shared, report) = (&self.shared, self.report.as_deref());
+        let wanted = Wanted { holes: allow_unreachable, lanes };
+        run(py, Options::default(), |_| {
+            compose::fit(&shared.fabric, shared.structure(), &self.routes, report, wanted)
+        })?
+        .map_err(|e| errors::routing(py, e))
     }
 
     fn __repr__(&self) -> String {

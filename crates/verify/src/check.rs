@@ -153,7 +153,7 @@ impl Part {
             report.cycle = cycle.iter().map(|&l| (l, 0)).collect();
             let links: Vec<String> = cycle.iter().map(|&l| fabric.describe_link(l)).collect();
             format!(
-                "on one lane, {} links wait for each other (DFSSSP, LASH and Nue break such loops by lanes): {}",
+                "on one lane, {} links wait for each other (several lanes can break such loops): {}",
                 links.len(),
                 links.join("; ")
             )

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import gzip
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from netloom.cli.shared import inputs, options, outputs, render, results
 from netloom.cli.shared.exits import UsageError
+from netloom.cli.shared.lanes import write_rows
 from netloom.cli.shared.options import Options
 from netloom.cli.shared.run import Run
 from netloom.findings import Finding, findings, without_entries
@@ -50,7 +50,7 @@ def route(
         Write routes that lose pairs of hosts which cables join, instead of refusing them.
     write_sl2vl
         Write the SL-to-VL tables that the routes need, in the form of `opensm-sl2vl.dump` (`dla` only; also
-        .gz).
+        .gz). Without it routes that need lanes are not written.
     options
         Common options; `-o` writes the routes for OpenSM's `file` engine.
     """
@@ -90,7 +90,7 @@ def route(
             tables = _core.route(engine, net, seed=run.seed, lmc=lmc, threads=options.threads)
         # Before the loads: what cannot be a file (s-mod-k) is said at once.
         if run.has_product:
-            tables.check_file(allow_unreachable=allow_unreachable)
+            tables.check_file(allow_unreachable=allow_unreachable, lanes=write_sl2vl is not None)
         if demand is not None:
             with run.timed("loads"):
                 found = run.loads(net, tables, demand)
@@ -104,15 +104,12 @@ def route(
     result["findings"] = told + (without_entries(net.findings) if run.has_product else [])
     if allow_unreachable and run.has_product:
         result["findings"] += lost_pairs(run, net, tables)
-    tables_of_lanes = None
-    if lanes is not None and write_sl2vl is not None:
-        tables_of_lanes = lanes.sl2vl(f"{run.origin()['netloom']} engine=dla")
-        if write_sl2vl.suffix == ".gz":
-            tables_of_lanes = gzip.compress(tables_of_lanes, mtime=0)
-    elif lanes is not None and run.has_product:
-        run.note("these routes can deadlock without their lanes: --write-sl2vl FILE writes them")
-    result["output"] = run.write(tables, allow_unreachable=allow_unreachable) if run.has_product else None
-    result["sl2vl"] = None if tables_of_lanes is None else run.write(tables_of_lanes, write_sl2vl)
+    # First the lanes: tables that lie there without them could deadlock.
+    result["sl2vl"] = None if lanes is None else write_rows(run, lanes, write_sl2vl)
+    result["output"] = None
+    if run.has_product:
+        with_lanes = write_sl2vl is not None
+        result["output"] = run.write(tables, holes=allow_unreachable, lanes=with_lanes)
     return run.finish(result, lambda: text(result), interrupted=interrupted)
 
 

@@ -82,7 +82,7 @@ def propose(evidence: Evidence) -> Routes:
     """Routes for what was seen, and for what may come again.
 
     Sought from the routes in force, which changes little, and anew; the better ones of both. Where sums
-    are all there is, for these.
+    are all there is, for these. Routes that need lanes only where those in force have some.
 
     Parameters
     ----------
@@ -102,9 +102,17 @@ def propose(evidence: Evidence) -> Routes:
 
     fabric, present = evidence.fabric, evidence.present
     seed, threads = evidence.seed, evidence.threads
+    # Forwarding tables alone are loaded: what needs lanes is for fabrics that have them.
+    lanes = present.lanes is not None
     if evidence.sums is not None:
         found = _core.optimize_hose(
-            fabric, evidence.sums, today=present, seed=seed, threads=threads, work=evidence.work
+            fabric,
+            evidence.sums,
+            today=present,
+            seed=seed,
+            threads=threads,
+            work=evidence.work,
+            lanes=lanes,
         )
         return whole(found).routes
     parts = [evidence.layers, *evidence.others]
@@ -126,6 +134,7 @@ def propose(evidence: Evidence) -> Routes:
             seed=seed,
             threads=threads,
             work=work,
+            lanes=lanes,
         )
         candidates.append(whole(best).routes)
     known = [(traffic, weight) for _, traffic, weight in named]

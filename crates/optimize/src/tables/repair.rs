@@ -31,7 +31,8 @@ pub fn repaired(
     Ok(Routes { table, ..routes.clone() })
 }
 
-/// `routes` with what is dead towards hosts replaced, and nothing else: entries from which a packet does not arrive.
+/// `routes` with what is dead replaced, and nothing else: entries from which a packet does not arrive, at hosts and at
+/// switches' own addresses.
 ///
 /// Where an entry leads nowhere the shortest up*/down* way takes its place; an entry that leads to such a place stays if
 /// packets arrive then. What has no up*/down* way is left empty. Ways that work stay even if they are others: together
@@ -51,48 +52,61 @@ pub fn revived(
     };
     let mut lft = new.clone();
     let space = routes.dests(fabric);
-    for host in fabric.hosts() {
-        for path in 0..1 << routes.lmc {
-            let dest = space.host(host, path);
-            let mut column: Vec<Option<u16>> = fabric.switches().map(|s| old.get(s, dest)).collect();
-            let replace = |column: &mut [Option<u16>], which: &dyn Fn(SwitchId) -> bool| {
-                let of = fabric.switches().filter(|&s| which(s));
-                of.for_each(|s| column[s.index()] = new.get(s, dest));
+    let hosts = fabric.hosts().flat_map(|host| (0..1 << routes.lmc).map(move |path| (End::Host(host), path)));
+    for (end, path) in hosts.chain(fabric.switches().map(|switch| (End::Switch(switch), 0))) {
+        let dest = match end {
+            End::Host(host) => space.host(host, path),
+            End::Switch(switch) => space.switch(switch),
+        };
+        let mut column: Vec<Option<u16>> = fabric.switches().map(|s| old.get(s, dest)).collect();
+        let replace = |column: &mut [Option<u16>], which: &dyn Fn(SwitchId) -> bool| {
+            let of = fabric.switches().filter(|&s| which(s));
+            of.for_each(|s| column[s.index()] = new.get(s, dest));
+        };
+        // First what leads nowhere itself, then what leads to a place without a way, then whatever is left.
+        let next = |column: &[Option<u16>], s| step(fabric, end, s, column[s.index()]);
+        let at = column.clone();
+        replace(&mut column, &|s| next(&at, s).is_none());
+        loop {
+            let (at, arrives) = (column.clone(), arrives(fabric, end, &column));
+            let lost = |s: SwitchId| !arrives[s.index()] && new.get(s, dest) != at[s.index()];
+            let ends = |s: SwitchId| match next(&at, s) {
+                Some(Some(t)) => !arrives[t.index()] && next(&at, t).is_none(),
+                at => at.is_none(),
             };
-            // First what leads nowhere itself, then what leads to a place without a way, then whatever is left.
-            let next = |column: &[Option<u16>], s| step(fabric, host, s, column[s.index()]);
-            let at = column.clone();
-            replace(&mut column, &|s| next(&at, s).is_none());
-            loop {
-                let (at, arrives) = (column.clone(), arrives(fabric, host, &column));
-                let lost = |s: SwitchId| !arrives[s.index()] && new.get(s, dest) != at[s.index()];
-                let ends = |s: SwitchId| match next(&at, s) {
-                    Some(Some(t)) => !arrives[t.index()] && next(&at, t).is_none(),
-                    at => at.is_none(),
-                };
-                if !fabric.switches().any(lost) {
-                    break;
-                }
-                let some = fabric.switches().any(|s| lost(s) && ends(s));
-                replace(&mut column, &|s| lost(s) && (ends(s) || !some));
+            if !fabric.switches().any(lost) {
+                break;
             }
-            fabric.switches().for_each(|s| lft.set(s, dest, column[s.index()]));
+            let some = fabric.switches().any(|s| lost(s) && ends(s));
+            replace(&mut column, &|s| lost(s) && (ends(s) || !some));
         }
+        fabric.switches().for_each(|s| lft.set(s, dest, column[s.index()]));
     }
     Ok(Routes { table: Table::ByDest(lft), ..mended })
 }
 
-/// Where an entry of a switch towards a host leads: over a working cable to a switch, or to the host (`Some(None)`).
-fn step(fabric: &Fabric, host: HostId, s: SwitchId, port: Option<u16>) -> Option<Option<SwitchId>> {
+/// What packets are for.
+#[derive(Clone, Copy, PartialEq)]
+enum End {
+    Host(HostId),
+    Switch(SwitchId),
+}
+
+/// Where an entry of a switch towards an end leads: over a working cable to a switch, or there (`Some(None)`).
+fn step(fabric: &Fabric, end: End, s: SwitchId, port: Option<u16>) -> Option<Option<SwitchId>> {
+    if end == End::Switch(s) {
+        return (port == Some(0)).then_some(None);
+    }
     let link = fabric.link_at(s, port.filter(|&port| port > 0)?).filter(|&link| fabric.alive(link))?;
-    match fabric.link_to_switch(link) {
-        Some(next) => Some(Some(next)),
-        None => (fabric.reverse(link) == fabric.host_link(host)).then_some(None),
+    match (fabric.link_to_switch(link), end) {
+        (Some(next), _) => Some(Some(next)),
+        (None, End::Host(host)) => (fabric.reverse(link) == fabric.host_link(host)).then_some(None),
+        (None, End::Switch(_)) => None,
     }
 }
 
-/// From which switches packets towards a host arrive.
-fn arrives(fabric: &Fabric, host: HostId, column: &[Option<u16>]) -> Vec<bool> {
+/// From which switches packets towards an end arrive.
+fn arrives(fabric: &Fabric, end: End, column: &[Option<u16>]) -> Vec<bool> {
     const UNKNOWN: u8 = 0;
     const OPEN: u8 = 1;
     const LOST: u8 = 2;
@@ -101,7 +115,7 @@ fn arrives(fabric: &Fabric, host: HostId, column: &[Option<u16>]) -> Vec<bool> {
     let mut way = Vec::new();
     for s in fabric.switches() {
         let mut at = s;
-        let end = loop {
+        let found = loop {
             match state[at.index()] {
                 UNKNOWN => {}
                 OPEN => break LOST,
@@ -109,15 +123,15 @@ fn arrives(fabric: &Fabric, host: HostId, column: &[Option<u16>]) -> Vec<bool> {
             }
             state[at.index()] = OPEN;
             way.push(at);
-            match step(fabric, host, at, column[at.index()]) {
+            match step(fabric, end, at, column[at.index()]) {
                 None => break LOST,
                 Some(None) => break HOME,
                 Some(Some(next)) => at = next,
             }
         };
-        way.drain(..).for_each(|v| state[v.index()] = end);
+        way.drain(..).for_each(|v| state[v.index()] = found);
     }
-    state.into_iter().map(|end| end == HOME).collect()
+    state.into_iter().map(|found| found == HOME).collect()
 }
 
 #[cfg(test)]
@@ -162,11 +176,40 @@ mod tests {
             let dest = fabric.dests(0).host(host, 0);
             let column = |lft: &Lft| fabric.switches().map(|s| lft.get(s, dest)).collect::<Vec<_>>();
             let (was, is) = (column(old), column(new));
-            let (dead, alive) = (arrives(&fabric, host, &was), arrives(&fabric, host, &is));
+            let end = End::Host(host);
+            let (dead, alive) = (arrives(&fabric, end, &was), arrives(&fabric, end, &is));
             for s in fabric.switches() {
                 assert!(alive[s.index()] || is[s.index()].is_none(), "{s:?} to {host:?}");
                 assert!(was[s.index()] == is[s.index()] || !dead[s.index()], "{s:?} to {host:?} worked");
             }
         }
+    }
+
+    #[test]
+    fn a_detour_to_a_switch_stays_and_a_dead_end_does_not() {
+        let fabric = generate("two-level:leaves=3,hosts=2,spines=2").unwrap();
+        let structure = detect(&fabric);
+        let paths = PathSet::admissible(&fabric, &structure);
+        let good = route(Engine::Ftree, &fabric, &structure, &EngineOptions::default()).unwrap();
+        let Table::ByDest(mut lft) = good.table.clone() else { panic!() };
+        let named = |name: &str| fabric.switches().find(|&s| fabric.switch_name(s) == name).unwrap();
+        let port = |from: &str, to: &str| {
+            let link =
+                fabric.switch_links(named(from)).find(|&l| fabric.link_to_switch(l) == Some(named(to)));
+            Some(fabric.link_port(link.unwrap()))
+        };
+        let dest = fabric.dests(0).switch(named("leaf01"));
+        // Down, up and down again; it arrives.
+        for (from, to) in [("spine00", "leaf02"), ("leaf02", "spine01"), ("spine01", "leaf01")] {
+            lft.set(named(from), dest, port(from, to));
+        }
+        lft.set(named("leaf00"), dest, port("leaf00", "spine00"));
+        let detour = Routes { table: Table::ByDest(lft.clone()), ..good.clone() };
+        assert_ne!(repaired(&fabric, &structure, &paths, &detour).unwrap(), detour);
+        assert_eq!(revived(&fabric, &structure, &paths, &detour).unwrap(), detour);
+        lft.set(named("leaf00"), dest, Some(1));
+        let dead = Routes { table: Table::ByDest(lft.clone()), ..good };
+        let mended = revived(&fabric, &structure, &paths, &dead).unwrap();
+        assert_eq!(mended.lft().unwrap().changed_entries(&lft), 1);
     }
 }

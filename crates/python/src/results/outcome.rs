@@ -183,14 +183,23 @@ impl PyOutcome {
     ///     The file; it is replaced whole or not at all.
     /// allow_unreachable : bool, default False
     ///     Write routes that lose pairs of hosts which working cables join.
+    /// sl2vl : path, optional
+    ///     Where the SL-to-VL tables are written that the routes need, if they do; see `Routes.write`.
     ///
     /// Raises
     /// ------
     /// RoutingError, OSError
-    ///     If they lose pairs of hosts that cables join, no such file can hold them, or it cannot be written.
-    #[pyo3(signature = (path, *, allow_unreachable = false))]
-    fn write(&self, py: Python<'_>, path: PathBuf, allow_unreachable: bool) -> PyResult<()> {
-        self.routes.get().write(py, path, allow_unreachable)
+    ///     If they can deadlock without lanes that nobody writes, lose pairs of hosts that cables join, no such file can hold them, or
+    ///     it cannot be written.
+    #[pyo3(signature = (path, *, allow_unreachable = false, sl2vl = None))]
+    fn write(
+        &self,
+        py: Python<'_>,
+        path: PathBuf,
+        allow_unreachable: bool,
+        sl2vl: Option<PathBuf>,
+    ) -> PyResult<()> {
+        self.routes.get().write(py, path, allow_unreachable, sl2vl, false)
     }
 }
 

@@ -8,6 +8,7 @@ one, and before the first of them the whole fabric's tables, which have no loops
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +17,7 @@ import numpy as np
 from netloom.cli.optimize import today as in_force
 from netloom.cli.shared import render
 from netloom.cli.shared.run import Run
-from netloom.errors import FabricError
+from netloom.errors import FabricError, RoutingError
 from netloom.nodes import Nodes, without
 
 if TYPE_CHECKING:
@@ -135,14 +136,24 @@ class Avoided:
         from netloom import _core
 
         if self._base is None:
-            engine = "ftree" if self.fabric.shape["kind"] == "tree" else "updn"
-            self._base = _core.route(engine, self.fabric, lmc=routes.lmc, threads=self._run.options.threads)
+            self._base = self._filling(routes.lmc)
         table, base = routes.table(), self._base.table()
         if base.shape[1] < table.shape[1]:
             # Tables of hosts alone.
             base = np.pad(base, ((0, 0), (0, table.shape[1] - base.shape[1])), constant_values=_NONE)
         filled = np.where(table == _NONE, base[:, : table.shape[1]], table)
-        return _core.Routes.from_table(self.fabric, filled, lmc=routes.lmc)
+        return _core.Routes.from_table(self.fabric, filled, lmc=routes.lmc).with_lanes(routes.lanes)
+
+    def _filling(self, lmc: int) -> Routes:
+        """Tables of the whole fabric, where nobody told today's."""
+        from netloom import _core
+
+        threads = self._run.options.threads
+        if self.fabric.shape["kind"] == "tree":
+            # Cables between switches of one level, and hosts above the leaves, are not for ftree.
+            with contextlib.suppress(RoutingError):
+                return _core.route("ftree", self.fabric, lmc=lmc, threads=threads)
+        return _core.route("updn", self.fabric, lmc=lmc, threads=threads)
 
     def changed(self, routes: Routes) -> int | None:
         """Entries in which tables of the whole fabric differ from today's; None where nobody told these."""

@@ -107,7 +107,9 @@ def optimize(
         net = inputs.with_roots(run, run.fabric(fabric, warn=True), roots)
         if write_sl2vl is not None:
             run.also_writes(write_sl2vl, "--write-sl2vl")
-        return sums.of_sums(run, net, traffic, background, goal, little, allow_unreachable, write_sl2vl)
+        return sums.of_sums(
+            run, net, traffic, background, goal, little, allow_unreachable, write_sl2vl, avoid
+        )
     if write_certificate is not None:
         run.also_writes(write_certificate, "--write-certificate")
     if write_sl2vl is not None:
@@ -132,7 +134,14 @@ def optimize(
     if compare and not interrupted:
         with run.timed("compare"):
             rows, interrupted = table.compare(
-                run, search.fabric, search.traffic, search.loads(best), seconds, search.begin, several.lmc
+                run,
+                search.fabric,
+                search.traffic,
+                search.loads(best),
+                best.routes,
+                seconds,
+                search.begin,
+                several.lmc,
             )
     if little.front and not interrupted:
         with run.timed("front"):
@@ -153,10 +162,12 @@ def optimize(
     run.finishing()
     why = "nothing" if today or kept else search.because(best, routes)
     changed = 0 if kept else search.changed(best, routes)
+    left = None
     if search.avoided is not None:
+        left = (search.fabric, routes)
         routes = search.avoided.whole(routes)
         changed = search.avoided.changed(routes)
-    product.judged(run, search.whole, routes)
+    product.judged(run, search.whole, routes, left)
     before = search.before(best, loads)
     minimised, named_before = matrices.result(best, loads, goal, before), search.named_before(best, before)
     value = minimised["objective"]["value"]
@@ -181,15 +192,14 @@ def optimize(
         "changed_because": why,
         "links_at_max_bound": fewest,
         "findings": product.told(run, search.whole),
-        "output": product.written(
+        **product.written(
             run,
             routes,
             search.whole,
             search.today,
             allow_unreachable=allow_unreachable,
-            lanes_written=write_sl2vl is not None,
+            sl2vl=write_sl2vl,
         ),
-        **product.lanes(run, routes, write_sl2vl),
         "certificate": None,
         **write_paths(run, routes, several),
     }

@@ -29,6 +29,7 @@ def compare(
     fabric: Fabric,
     traffic: Traffic,
     best: LinkLoads,
+    routes: Routes,
     seconds: float,
     begin: Routes | str,
     lmc: int,
@@ -43,6 +44,8 @@ def compare(
         The input.
     best : LinkLoads
         Of the optimised routes: its bounds judge all.
+    routes : Routes
+        These routes.
     seconds : float
         What the optimiser took.
     begin : Routes or str
@@ -50,15 +53,16 @@ def compare(
     lmc : int
         Of the optimised routes. With fewer addresses a host the optimiser is asked once more.
     """
-    rows = [_row("netloom", best, seconds)]
+    rows = [_row("netloom", best, seconds, loops=_loops(run, fabric, routes))]
     dragonfly = ("dla",) if fabric.shape["kind"] == "dragonfly" else ()
     for name in (*(f"{_FEWER}{k}" for k in range(lmc)), *dragonfly, *METHODS):
         started = time.perf_counter()
         try:
-            found, took, note = _loads(run, name, fabric, traffic, best, begin, started)
+            found, made, took, note = _loads(run, name, fabric, traffic, best, begin, started)
+            loops = None if made is None else _loops(run, fabric, made)
         except KeyboardInterrupt:
             return rows, True
-        rows.append(_row(name, found, took, note))
+        rows.append(_row(name, found, took, note, loops))
         if note == "interrupted":
             return rows, True
     return rows, False
@@ -72,8 +76,8 @@ def _loads(
     best: LinkLoads,
     begin: Routes | str,
     started: float,
-) -> tuple[LinkLoads | None, float, str | None]:
-    """Loads of a method's routes, its seconds, and what is to be said of it."""
+) -> tuple[LinkLoads | None, Routes | None, float, str | None]:
+    """Loads of a method's routes, these, its seconds, and what is to be said of it."""
     from netloom import _core
     from netloom.errors import NetloomError
 
@@ -81,7 +85,7 @@ def _loads(
     made: Optimized | None = None
     try:
         if run.left == 0:
-            return None, 0.0, "time-limit"
+            return None, None, 0.0, "time-limit"
         if name == "afar":
             with run.progress(name) as progress:
                 made = _core.afar(
@@ -113,22 +117,44 @@ def _loads(
                 )
             )
         if made is not None:
-            return made.loads, time.perf_counter() - started, made.stopped
+            return made.loads, made.routes, time.perf_counter() - started, made.stopped
         routes = run.unless_late(lambda: _core.route(name, fabric, seed=run.seed, threads=options.threads))
         took = time.perf_counter() - started
         loads = run.unless_late(
             lambda: _core.loads(fabric, routes, traffic, bounds=best, threads=options.threads)
         )
-        return loads, took, None
+        return loads, routes, took, None
     except TimeoutError:
-        return None, time.perf_counter() - started, "time-limit"
+        return None, None, time.perf_counter() - started, "time-limit"
     except NetloomError as error:
-        return None, time.perf_counter() - started, str(error)
+        return None, None, time.perf_counter() - started, str(error)
 
 
-def _row(name: str, loads: LinkLoads | None, seconds: float, note: str | None = None) -> dict[str, Any]:
+def _loops(run: Run, fabric: Fabric, routes: Routes) -> tuple[int, int] | None:
+    """On how many lanes routes travel, and how many circles of waits there are; None if it is too late."""
+    from netloom import _core
+
+    if run.left == 0:
+        return None
+    try:
+        report = run.unless_late(lambda: _core.check(fabric, routes, threads=run.options.threads))
+    except TimeoutError:
+        return None
+    return 1 if routes.lanes is None else routes.lanes.lanes, report.credit_loops
+
+
+def _row(
+    name: str,
+    loads: LinkLoads | None,
+    seconds: float,
+    note: str | None = None,
+    loops: tuple[int, int] | None = None,
+) -> dict[str, Any]:
+    lanes, circles = (None, None) if loops is None else loops
     return {
         "name": name,
+        "lanes": lanes,
+        "loop_free": None if circles is None else circles == 0,
         "max_load": None if loads is None else loads.max,
         "ar_gap_percent": None if loads is None else loads.ar_gap_percent,
         "lower_bound_gap_percent": None if loads is None else loads.lower_bound_gap_percent,
@@ -142,16 +168,17 @@ def _row(name: str, loads: LinkLoads | None, seconds: float, note: str | None = 
 
 def text(rows: Sequence[Mapping[str, Any]]) -> str:
     """The table, and below it why a row is empty or cut short."""
-    header = ["routes", legend.LOAD, "AR gap", "gap to bound", "links at max", "seconds"]
+    header = ["routes", legend.LOAD, "AR gap", "gap to bound", "links at max", "loop-free", "seconds"]
     lines = []
     for row in rows:
         seconds = f"{row['seconds']:.2f}"
         if row["max_load"] is None:
-            lines.append([legend.name(row["name"]), "none", "", "", "", seconds])
+            lines.append([legend.name(row["name"]), "none", "", "", "", "", seconds])
             continue
         gaps = [results.gap(row[key]) for key in ("ar_gap_percent", "lower_bound_gap_percent")]
         at_max = render.count(row["links_at_max"])
-        lines.append([legend.name(row["name"]), render.size(row["max_load"]), *gaps, at_max, seconds])
+        size, free = render.size(row["max_load"]), _free(row)
+        lines.append([legend.name(row["name"]), size, *gaps, at_max, free, seconds])
     notes = [f"\n{legend.name(row['name'])}: {row['note']}" for row in rows if row["note"] is not None]
     for because in dict.fromkeys(row["outside_because"]["text"] for row in rows if row["outside_because"]):
         names = ", ".join(
@@ -160,4 +187,13 @@ def text(rows: Sequence[Mapping[str, Any]]) -> str:
             if row["outside_because"] and row["outside_because"]["text"] == because
         )
         notes.append(f"\nno gap for {names}: {because}")
-    return render.table(header, lines, right=range(1, 6)) + "".join(notes)
+    return render.table(header, lines, right=(1, 2, 3, 4, 6)) + "".join(notes)
+
+
+def _free(row: Mapping[str, Any]) -> str:
+    """`yes`, `no`, `on 2 lanes`: whether packets cannot wait in a circle; empty where that is not known."""
+    if row["loop_free"] is None:
+        return ""
+    if not row["loop_free"]:
+        return "no"
+    return "yes" if row["lanes"] == 1 else f"on {row['lanes']} lanes"

@@ -2,30 +2,48 @@
 
 from __future__ import annotations
 
-import gzip
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from netloom.cli.optimize import today as in_force
 from netloom.cli.shared import render
+from netloom.cli.shared.lanes import write_rows
 from netloom.cli.shared.run import Run
-from netloom.errors import RoutingError
 from netloom.findings import Finding, finding, findings, without_entries
 
 if TYPE_CHECKING:
     from netloom._core import Fabric, Outcome, Routes
 
 
-def judged(run: Run, fabric: Fabric, routes: Routes) -> None:
+_LONGER = ("non-minimal", "detour")
+"""Findings about ways that are longer than the shortest."""
+
+
+def judged(run: Run, fabric: Fabric, routes: Routes, left: tuple[Fabric, Routes] | None = None) -> None:
     """Has the judge that shares no code with the search look at what will be written; tells what it found.
 
     What must not be written is refused where it would be; what no tables can mend (hosts that are cut off) is
     told, written and exits 1.
+
+    Parameters
+    ----------
+    run : Run
+        Where the findings go.
+    fabric, routes
+        What will be written.
+    left : (Fabric, Routes), optional
+        The fabric without what is avoided, and the tables of it: which ways are longer than need be is asked
+        there, for to avoid a switch makes them longer.
     """
     from netloom import _core
 
+    threads = run.options.threads
     with run.timed("check"):
-        found = findings(_core.check(fabric, routes, threads=run.options.threads).findings)
+        found = findings(_core.check(fabric, routes, threads=threads).findings)
+        if left is not None:
+            there = findings(_core.check(*left, threads=threads).findings)
+            found = [one for one in found if one["kind"] not in _LONGER]
+            found += [one for one in there if one["kind"] in _LONGER]
     run.findings += found
     for one in found:
         if one["severity"] != "note":
@@ -39,9 +57,16 @@ def written(
     today: in_force.Today | None,
     *,
     allow_unreachable: bool,
-    lanes_written: bool,
-) -> str | None:
+    sl2vl: Path | None,
+) -> dict[str, Any]:
     """Writes routes where `-o` says, with today's entries of LIDs that no port of the fabric has.
+
+    The SL-to-VL tables that they need come first: tables that lie there without them could deadlock.
+
+    Returns
+    -------
+    dict
+        The result's keys `output`, `lanes` and `sl2vl`.
 
     Raises
     ------
@@ -49,14 +74,18 @@ def written(
         If they can deadlock (so where they need lanes and nobody writes these), or lose pairs of hosts that
         cables join and that is not allowed.
     """
-    if not run.has_product:
-        return None
-    if routes.lanes is not None and not lanes_written:
-        raise RoutingError("these routes can deadlock without their lanes: expected --write-sl2vl FILE too")
-    routes.check_file(allow_unreachable=allow_unreachable)
-    if today is not None:
-        return run.write(today.with_strangers(routes.to_bytes(), fabric))
-    return run.write(routes, allow_unreachable=allow_unreachable)
+    if run.has_product:
+        routes.check_file(allow_unreachable=allow_unreachable, lanes=sl2vl is not None)
+    keys: dict[str, Any] = {"output": None, "lanes": 1, "sl2vl": None}
+    if routes.lanes is not None:
+        keys |= {"lanes": routes.lanes.lanes, "sl2vl": write_rows(run, routes.lanes, sl2vl)}
+    elif sl2vl is not None:
+        run.note("--write-sl2vl: these routes need no lanes, nothing is written there")
+    if run.has_product and today is not None:
+        keys["output"] = run.write(today.with_strangers(routes.to_bytes(), fabric))
+    elif run.has_product:
+        keys["output"] = run.write(routes, holes=allow_unreachable, lanes=sl2vl is not None)
+    return keys
 
 
 def tell_lanes(run: Run, best: Outcome, value: float) -> None:
@@ -68,20 +97,6 @@ def tell_lanes(run: Run, best: Outcome, value: float) -> None:
     said = f"{name}: {render.size(least)}, {less}, on lanes: --write-sl2vl FILE takes these routes"
     run.findings.append(finding("needs-lanes", said))
     run.note(said, kind="warning")
-
-
-def lanes(run: Run, routes: Routes, path: Path | None) -> dict[str, Any]:
-    """Writes the SL-to-VL tables that routes need, if that was asked for; the result's keys."""
-    if routes.lanes is None:
-        if path is not None:
-            run.note("--write-sl2vl: these routes need no lanes, nothing is written there")
-        return {"lanes": 1, "sl2vl": None}
-    if path is None:
-        return {"lanes": routes.lanes.lanes, "sl2vl": None}
-    data = routes.lanes.sl2vl(f"{run.origin()['netloom']} optimize")
-    if path.suffix == ".gz":
-        data = gzip.compress(data, mtime=0)
-    return {"lanes": routes.lanes.lanes, "sl2vl": run.write(data, path)}
 
 
 def told(run: Run, fabric: Fabric) -> list[Finding]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from netloom.cli.optimize import hose, product, report, search
 from netloom.cli.optimize import today as in_force
 from netloom.cli.optimize.addresses import Addresses, write_paths
+from netloom.cli.optimize.avoid import Avoided
 from netloom.cli.optimize.goals import Goal, Little
 from netloom.cli.shared.guard import TooLate
 from netloom.errors import NetloomError
@@ -26,13 +28,17 @@ def of_sums(
     little: Little,
     allow_unreachable: bool,
     write_sl2vl: Path | None,
+    avoid: Sequence[str] = (),
 ) -> int:
     """`--hose`: the worst over all traffic with some sums."""
     from netloom import _core
 
     options = run.options
     sums = hose.read(run, traffic, net)
-    begin, named, today = search.begin(run, net, background, little)
+    avoided = Avoided(run, net, avoid) if avoid else None
+    # What is searched on: the whole, without what is avoided.
+    fabric = net if avoided is None else avoided.left
+    begin, named, today = search.begin(run, fabric, background, little, avoided)
     limits: dict[str, Any] = {"background": begin}
     if today is not None:
         limits = {
@@ -41,12 +47,12 @@ def of_sums(
             "max_changes": 0 if today.still else little.max_changes,
             "stays": today.given if today.safe else None,
         }
-    run.sets_aside(search.seconds_to_finish(run, net))
+    run.sets_aside(search.seconds_to_finish(run, fabric))
     # Until it returns there is nothing to keep: what overruns the limit by far is ended.
     with run.timed("optimize"), run.progress("optimize") as progress:
         try:
             best = _core.optimize_hose(
-                net,
+                fabric,
                 sums,
                 depth=goal.depth,
                 seed=run.seed,
@@ -63,59 +69,67 @@ def of_sums(
     run.finishing()
     before, routes, kept = None, best.routes, best.taken_from == "today"
     if named is not None:
-        before = {"routes": named, **_before(run, net, begin, sums, today)}
+        before = {"routes": named, **_before(run, (net, fabric), begin, sums, today, avoided)}
         if today is not None and kept:
             assert best.searched is not None
             in_force.tell_kept(run, today, best.worst.max, best.searched)
         elif today is not None:
-            in_force.tell_worse(run, before, best.worst.max, avoids=False)
-    product.judged(run, net, routes)
+            in_force.tell_worse(run, before, best.worst.max, avoids=avoided is not None)
+    values = hose.hose_result(fabric, best, named is not None, kept=kept)
+    left = None
+    if avoided is not None:
+        left, routes = (fabric, routes), avoided.whole(routes)
+        values["changed_entries"] = avoided.changed(routes)
+    product.judged(run, net, routes, left)
     product.tell_lanes(run, best, best.worst.max)
     result: dict[str, Any] = {
-        **hose.hose_result(net, best, named is not None, kept=kept),
+        **values,
         **report.portfolio(best),
         "repaired_entries": in_force.repaired(today, kept),
-        "avoided": None,
+        "avoided": None if avoided is None else avoided.result(),
         "background": before,
         "compare": None,
         "front": None,
         "exact": None,
         "judge": None,
         "changed_because": best.changed_because,
-        **product.lanes(run, routes, write_sl2vl),
         "links_at_max_bound": None,
         "findings": product.told(run, net),
-        "output": product.written(
-            run,
-            routes,
-            net,
-            today,
-            allow_unreachable=allow_unreachable,
-            lanes_written=write_sl2vl is not None,
-        ),
+        **product.written(run, routes, net, today, allow_unreachable=allow_unreachable, sl2vl=write_sl2vl),
         "certificate": None,
         **write_paths(run, routes, Addresses()),
     }
-    began = named or search.auto_name(net)
+    began = named or search.auto_name(fabric)
     return run.finish(result, lambda: report.text(result, began), interrupted=best.stopped == "interrupted")
 
 
 def _before(
-    run: Run, fabric: Fabric, begin: Routes | str, sums: Hose, today: in_force.Today | None
+    run: Run,
+    fabrics: tuple[Fabric, Fabric],
+    begin: Routes | str,
+    sums: Hose,
+    today: in_force.Today | None,
+    avoided: Avoided | None,
 ) -> dict[str, Any]:
-    """The keys of `background` but its name: worst loads of the routes that were named, as given."""
+    """The keys of `background` but its name: worst loads of the routes that were named, as given.
+
+    They stand on the first fabric, the whole; what the search began with on the second, what is left of it.
+    """
     from netloom import _core
 
-    threads = run.options.threads
-    keys = {"ar_gap_percent": None, "lost_pairs": 0, "repaired_max_load": None, "led_around_max_load": None}
-    if today is None or not today.repaired_entries:
-        worst = _core.hose_loads(fabric, begin, sums, threads=threads).max
-        return {**keys, "max_load": worst, "value": worst}
-    mended = _core.hose_loads(fabric, begin, sums, threads=threads).max
+    threads, (whole, left) = run.options.threads, fabrics
+    keys: dict[str, Any] = {"ar_gap_percent": None, "lost_pairs": 0}
+    keys |= {"repaired_max_load": None, "led_around_max_load": None}
+    mended = _core.hose_loads(left, begin, sums, threads=threads).max
+    if today is None or (avoided is None and not today.repaired_entries):
+        return {**keys, "max_load": mended, "value": mended}
+    keys["repaired_max_load" if avoided is None else "led_around_max_load"] = mended
+    if avoided is not None and avoided.today is not None:
+        today = avoided.today
     try:
-        worst = _core.hose_loads(fabric, today.read, sums, threads=threads).max
+        worst = _core.hose_loads(whole, today.read, sums, threads=threads).max
     except NetloomError:
         # Which packets are lost depends on who sends to whom: only what was mended can be measured.
-        lost = _core.check(fabric, today.read, threads=threads).holes
-        return {**keys, "max_load": mended, "value": mended, "lost_pairs": lost, "repaired_max_load": mended}
-    return {**keys, "max_load": worst, "value": worst, "repaired_max_load": mended}
+        lost = _core.check(whole, today.read, threads=threads).holes
+        return {**keys, "max_load": mended, "value": mended, "lost_pairs": lost}
+    return {**keys, "max_load": worst, "value": worst}

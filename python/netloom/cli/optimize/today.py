@@ -126,7 +126,7 @@ def read_today(run: Run, source: str, fabric: Fabric, *, repair: bool, asks_for_
     if missing.any():
         run.note(f"{name}: replaced what leads nowhere or is missing: {_number(int(missing.sum()))}")
     if repair and not asks_for_more:
-        return _revived(run, source, name, fabric, (routes, text), number)
+        return _revived(run, source, name, fabric, (routes, text))
     given = whole.mixed(routes, list(range(fabric.hosts)))
     safe, loops = False, 0
     if detours[:, : fabric.hosts << routes.lmc].any():
@@ -161,24 +161,28 @@ def read_today(run: Run, source: str, fabric: Fabric, *, repair: bool, asks_for_
     return Today(whole, source, int(differs.sum()), given, safe, in_given, text, routes)
 
 
-def _revived(
-    run: Run, source: str, name: str, fabric: Fabric, given: tuple[Routes, bytes], dead: int
-) -> Today:
-    """Today's routes with what is dead replaced, and nothing else."""
+def _revived(run: Run, source: str, name: str, fabric: Fabric, given: tuple[Routes, bytes]) -> Today:
+    """Today's routes with what is dead replaced, and nothing else unless what is left can deadlock."""
     from netloom import _core
 
     routes, text = given
     with run.timed("repair"):
         alive = _core.repaired(fabric, routes, dead=True)
         changed = alive.changed_entries(routes)
+        lost = min(_core.dead_entries(fabric, routes), changed)
     more = "--max-changes N or --penalty-per-change 0 asks for more"
     if not changed:
         run.note(f"{name}: nothing is dead, and --repair changes nothing else: {more}")
-    elif changed <= dead:
-        run.note(f"{name}: {_number(changed)} replaced, nothing else: {more}")
+    elif changed > lost:
+        # What is left of these tables could wait in a circle.
+        first = f"{_number(lost)} replaced from which packets do not arrive" if lost else "nothing is dead"
+        others = f"{_number(changed - lost)} on no shortest up*/down* way replaced too"
+        told = f"{name}: {first}; what is left can deadlock: {others}"
+        run.findings.append(finding("repaired", told))
+        run.note(f"{told}; nothing else: {more}")
     else:
-        why = f"{_number(dead)} led nowhere, from others packets did not arrive or they could deadlock"
-        run.note(f"{name}: {_number(changed)} replaced ({why}): {more}")
+        told = f"{name}: {_number(lost)} replaced from which packets do not arrive, nothing else"
+        run.note(f"{told}: {more}")
     return Today(alive, source, changed, alive, True, changed, text, routes, still=True)
 
 

@@ -82,7 +82,7 @@ TABLE = (
     ),
     *exclude(
         "--avoid",
-        ("--write-certificate", "--hose", "--lmc", "--exact", "--judge"),
+        ("--write-certificate", "--lmc", "--exact", "--judge"),
         "{other} is about all of the fabric, --avoid about a part: expected one",
     ),
     *exclude(

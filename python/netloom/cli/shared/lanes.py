@@ -7,6 +7,7 @@ their lanes, a second file says these, in the form of OpenSM's `opensm-sl2vl.dum
 
 from __future__ import annotations
 
+import gzip
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,7 @@ from netloom.cli.shared import render
 from netloom.cli.shared.exits import UsageError
 
 if TYPE_CHECKING:
-    from netloom._core import Fabric, Routes
+    from netloom._core import Fabric, LaneTables, Routes
     from netloom.cli.shared.run import Run
 
 
@@ -37,6 +38,14 @@ def with_lanes(run: Run, fabric: Fabric, tables: Routes, sl2vl: Path | None, sl:
         if levels is not None:
             lanes = lanes.with_levels(levels, label=str(sl))
         return tables.with_lanes(lanes)
+
+
+def write_rows(run: Run, lanes: LaneTables, path: Path | None) -> str | None:
+    """Writes SL-to-VL tables, as OpenSM dumps them, where somebody said; packed if that ends in `.gz`."""
+    if path is None:
+        return None
+    data = lanes.sl2vl(f"{run.origin()['netloom']} {run.verb}")
+    return run.write(gzip.compress(data, mtime=0) if path.suffix == ".gz" else data, path)
 
 
 def loads_row(loads: list[float]) -> tuple[str, str]:

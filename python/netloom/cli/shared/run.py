@@ -450,12 +450,12 @@ class Run:
         return {"netloom": __version__, "inputs": self._inputs, "seed": self.options.seed}
 
     def write(
-        self, data: bytes | Routes, path: Path | None = None, *, allow_unreachable: bool = False
+        self, data: bytes | Routes, path: Path | None = None, *, holes: bool = False, lanes: bool = False
     ) -> str | None:
         """Writes the product to `path` or where `-o` says: whole or not at all.
 
-        Routes, switch by switch (their text can be larger than memory), only if they cannot deadlock and
-        (unless allowed) lose no pairs of hosts. Returns the path; None without one, or for standard output.
+        Routes, switch by switch (their text can be larger than memory), only if they may be written, if need
+        be with `holes` or without their `lanes`. Returns the path; None without one, or for standard output.
         """
         from netloom import _core
 
@@ -465,7 +465,7 @@ class Run:
         self.finishing()
         with self.timed("write"):
             if not isinstance(data, bytes):
-                data.check_file(allow_unreachable=allow_unreachable)
+                data.check_file(allow_unreachable=holes, lanes=lanes)
             if str(path) == STDIO:
                 sys.stdout.buffer.write(data if isinstance(data, bytes) else data.to_bytes())
                 sys.stdout.buffer.flush()
@@ -475,7 +475,7 @@ class Run:
                 return str(path)
             guard.writing = True
             try:
-                data.write(path, allow_unreachable=allow_unreachable)
+                data.write(path, allow_unreachable=holes, lanes=lanes)
             finally:
                 guard.writing = False
         return str(path)
