@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from netloom import reading
 from netloom.runs.lock import alone_in
-from netloom.sweeps import engine, summary
+from netloom.sweeps import engine, hopeless, summary
 from netloom.sweeps.pool import LocalPool
 from netloom.sweeps.preparation import prepare
 from netloom.sweeps.spec import Spec
@@ -103,6 +103,7 @@ def sweep(
     """
     source, place = Path(path), Path(folder)
     prepared = prepare(reading.whole(source).decode(errors="replace"), source)
+    hopeless.refuse(prepared)
     store = Store(place, prepared.spec, prepared.about)
     count = workers or getattr(executor, "_max_workers", None) or engine.default_workers()
     with alone_in(place):

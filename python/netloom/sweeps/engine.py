@@ -31,7 +31,8 @@ _LOOK_SECONDS = 0.1
 _TRIES = 3
 """How many workers a run may cost."""
 
-Stopped = Literal["interrupted", "time-limit"]
+Stopped = Literal["interrupted", "time-limit", "incomplete"]
+"""`incomplete`: parts were joined, and some are missing."""
 
 
 class Submits(Protocol):
@@ -107,10 +108,8 @@ def run(
         If the executor fails; what is written is kept.
     """
     began_cpu = time.process_time()
-    # Tasks of an array share the folder: none of them joins parts.
-    alone, written = numbers is None, 0
-    if alone:
-        store.join()
+    is_task, written = numbers is not None, 0
+    store.join()
     numbers = range(prepared.spec.size) if numbers is None else numbers
     there, failed_before = store.done()
     wanted = [number for number in numbers if prepared.keys[number] not in there]
@@ -138,7 +137,7 @@ def run(
                     for number, ended_run in zip(batch, found["runs"], strict=True)
                 )
                 written += 1
-                if alone and written % MOST_PARTS == 0:
+                if written % MOST_PARTS == 0:
                     store.join()
                 clock.add(found)
                 outcome.done += len(batch)
@@ -152,6 +151,8 @@ def run(
     finally:
         for future in under_way:
             future.cancel()
+    if is_task and written:
+        store.join(1)  # A task of an array leaves one part, for there may be thousands of tasks.
     outcome.cpu_seconds += time.process_time() - began_cpu
     return outcome
 

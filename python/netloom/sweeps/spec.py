@@ -34,7 +34,7 @@ MOST_RUNS = 1_000_000
 _MOST_PAIRED = 4 * MOST_RUNS
 """Values of all lists that go side by side."""
 ROUTES, SEED, FABRIC = "routes", "seed", "fabric"
-_TOP = ("scenario", "over", "paired", "keep", "by")
+_TOP = ("scenario", "over", "paired", "keep", "by", "cluster")
 _NUMBER = r"-?\d+(?:\.\d+)?"
 _RANGE = re.compile(rf"({_NUMBER})\.\.({_NUMBER})(?:\.\.({_NUMBER}))?")
 _BRACES = re.compile(rf"\{{({_NUMBER}\.\.{_NUMBER}(?:\.\.{_NUMBER})?)\}}")
@@ -60,6 +60,8 @@ class Spec:
         Result keys.
     by : tuple of str, optional
         What the summary is grouped by; None: all that varies but the seed.
+    cluster : tuple of str, optional
+        Runs that agree in these keys are one draw; None: the summary finds out.
     lines : mapping
         Where keys stand, for messages.
 
@@ -78,12 +80,18 @@ class Spec:
     over: Mapping[str, Sequence[Any]]
     keep: tuple[str, ...]
     by: tuple[str, ...] | None
+    cluster: tuple[str, ...] | None
     lines: Mapping[str, int]
 
     @property
     def varied(self) -> list[str]:
         """The keys that vary, as written."""
         return [*self.paired, *self.over]
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The same as columns of the table: `routing` for `routes`, last, whether it varies or not."""
+        return (*(key for key in self.varied if key != ROUTES), "routing")
 
     @property
     def pairs(self) -> int:
@@ -108,6 +116,10 @@ class Spec:
     def of(self, key: str) -> Sequence[Any]:
         """The values of a key."""
         return self.paired[key] if key in self.paired else self.over[key]
+
+    def place(self, key: str) -> str:
+        """Where a key stands, `FILE:LINE`."""
+        return _place(self.path, self.lines.get(key))
 
     def error(self, key: str, message: str) -> FormatError:
         """An error at a key."""
@@ -175,13 +187,18 @@ def parse(text: str, path: Path) -> Spec:
         over=over,
         keep=keep,
         by=_texts(path, lines, found, "by"),
+        cluster=_texts(path, lines, found, "cluster"),
         lines=lines,
     )
-    groups = (*(key for key in spec.varied if key != ROUTES), "routing", "job")
-    for key in spec.by or ():
-        if key not in groups:
-            raise spec.error("by", f'by: nothing varies "{key}"{_near(key, groups)}')
+    _refuse_names(spec, "by", spec.by, (*spec.columns, "job"))
+    _refuse_names(spec, "cluster", spec.cluster, spec.columns)
     return spec
+
+
+def _refuse_names(spec: Spec, word: str, names: Sequence[str] | None, known: Sequence[str]) -> None:
+    for name in names or ():
+        if name not in known:
+            raise spec.error(word, f'{word}: nothing varies "{name}"{_near(name, known)}')
 
 
 def _refuse_many(path: Path, lines: Mapping[str, int], found: Mapping[str, Any]) -> None:
@@ -360,8 +377,11 @@ def _near(key: str, names: Sequence[str]) -> str:
 
 
 def _error(path: Path, line: int | None, message: str) -> FormatError:
-    where = f"{path}:{line}" if line else str(path)
-    return FormatError(f"{where}: {message}", str(path), line)
+    return FormatError(f"{_place(path, line)}: {message}", str(path), line)
+
+
+def _place(path: Path, line: int | None) -> str:
+    return f"{path}:{line}" if line else str(path)
 
 
 _KEY = re.compile(r"""(?:^|[{,])\s*("[^"]*"|'[^']*'|[\w.-]+)\s*=(?!=)""")
