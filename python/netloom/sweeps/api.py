@@ -55,6 +55,21 @@ class Swept:
         """
         return summary.groups(self.table, self.spec, seed)
 
+    def sensitivity(self, seed: int = 0) -> list[dict[str, Any]]:
+        """What matters: the variance shares of the keys in `[ranges]`, of a sweep with `design = "sobol"`.
+
+        Parameters
+        ----------
+        seed : int, default 0
+            Of the resamples.
+
+        Returns
+        -------
+        list of dict
+            As `result.sensitivity` of `netloom sweep run --format json`.
+        """
+        return summary.sensitivity(self.table, self.spec, seed)
+
 
 def sweep(
     path: str | os.PathLike[str],

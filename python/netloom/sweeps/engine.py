@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 import os
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, wait
 from dataclasses import dataclass
@@ -112,9 +112,13 @@ def run(
     store.join()
     numbers = range(prepared.spec.size) if numbers is None else numbers
     there, failed_before = store.done()
-    wanted = [number for number in numbers if prepared.keys[number] not in there]
+    # Points of a design may be alike: one run is enough.
+    alike = Counter(prepared.keys[number] for number in numbers)
+    first = {prepared.keys[number]: number for number in reversed(numbers)}
+    wanted = sorted(number for key, number in first.items() if key not in there)
+    left = sum(alike[prepared.keys[number]] for number in wanted)
     failed = sum(prepared.keys[number] in failed_before for number in numbers)
-    outcome = Outcome(len(numbers), len(numbers) - len(wanted), len(numbers) - len(wanted), failed, 0.0)
+    outcome = Outcome(len(numbers), len(numbers) - left, len(numbers) - left, failed, 0.0)
     queue = _Queue(wanted, workers)
     under_way: dict[Future[Batch], list[int]] = {}
     clock = _Clock(len(wanted), workers)
@@ -140,8 +144,9 @@ def run(
                 if written % MOST_PARTS == 0:
                     store.join()
                 clock.add(found)
-                outcome.done += len(batch)
-                outcome.failed += sum(one["error"] is not None for one in found["runs"])
+                for number, ended_run in zip(batch, found["runs"], strict=True):
+                    outcome.done += alike[prepared.keys[number]]
+                    outcome.failed += alike[prepared.keys[number]] * (ended_run["error"] is not None)
                 if found["process"] != PROCESS:
                     outcome.cpu_seconds += found["cpu_seconds"]
             if progress is not None:

@@ -22,7 +22,9 @@ from typing import Any, NamedTuple
 
 from netloom import reading
 from netloom.errors import FormatError
+from netloom.sweeps import design as designs
 from netloom.sweeps import kept
+from netloom.sweeps.design import Design
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -34,7 +36,7 @@ MOST_RUNS = 1_000_000
 _MOST_PAIRED = 4 * MOST_RUNS
 """Values of all lists that go side by side."""
 ROUTES, SEED, FABRIC = "routes", "seed", "fabric"
-_TOP = ("scenario", "over", "paired", "keep", "by", "cluster")
+_TOP = ("scenario", "over", "paired", "keep", "by", "cluster", "design", "samples", "design_seed", "ranges")
 _NUMBER = r"-?\d+(?:\.\d+)?"
 _RANGE = re.compile(rf"({_NUMBER})\.\.({_NUMBER})(?:\.\.({_NUMBER}))?")
 _BRACES = re.compile(rf"\{{({_NUMBER}\.\.{_NUMBER}(?:\.\.{_NUMBER})?)\}}")
@@ -64,6 +66,8 @@ class Spec:
         Runs that agree in these keys are one draw; None: the summary finds out.
     lines : mapping
         Where keys stand, for messages.
+    design : Design, optional
+        Where the values of `paired` come from, if these are points of ranges.
 
     Examples
     --------
@@ -82,6 +86,7 @@ class Spec:
     by: tuple[str, ...] | None
     cluster: tuple[str, ...] | None
     lines: Mapping[str, int]
+    design: Design | None = None
 
     @property
     def varied(self) -> list[str]:
@@ -164,6 +169,9 @@ def parse(text: str, path: Path) -> Spec:
     _refuse_many(path, lines, found)
     over = _keys(path, lines, found, "over")
     paired = _keys(path, lines, found, "paired")
+    design = _design(path, lines, found, over)
+    if design is not None:
+        paired = design.values()
     twice = next((key for key in paired if key in over), None)
     if twice is not None:
         raise _error(path, lines.get(twice), f"{twice} is in [over] and in [paired]: expected it in one")
@@ -189,6 +197,7 @@ def parse(text: str, path: Path) -> Spec:
         by=_texts(path, lines, found, "by"),
         cluster=_texts(path, lines, found, "cluster"),
         lines=lines,
+        design=design,
     )
     _refuse_names(spec, "by", spec.by, (*spec.columns, "job"))
     _refuse_names(spec, "cluster", spec.cluster, spec.columns)
@@ -199,6 +208,33 @@ def _refuse_names(spec: Spec, word: str, names: Sequence[str] | None, known: Seq
     for name in names or ():
         if name not in known:
             raise spec.error(word, f'{word}: nothing varies "{name}"{_near(name, known)}')
+
+
+def _design(
+    path: Path, lines: Mapping[str, int], found: Mapping[str, Any], over: Mapping[str, Sequence[Any]]
+) -> Design | None:
+    """The design of experiments, if one is asked for."""
+    asked = next((key for key in ("design", "ranges", "samples", "design_seed") if key in found), None)
+    if asked is None:
+        return None
+    if "paired" in found:
+        raise _error(path, lines.get("paired"), "a design has [ranges] in place of [paired]")
+    ranges = found.get("ranges", {})
+    if not isinstance(ranges, dict):
+        raise _error(path, lines.get("ranges"), "ranges: expected a table of KEY = [LOW, HIGH]")
+    try:
+        design = designs.read(found, dict(_flat(ranges, "")))
+    except ValueError as error:
+        key, told = error.args
+        raise _error(path, lines.get(key, lines.get(asked)), f"{key}: {told}") from None
+    for key in design.ranges:
+        if key in (SEED, ROUTES, FABRIC) or key in over:
+            told = "is in [over] too" if key in over else "has no values between two others"
+            raise _error(path, lines.get(key), f"{key} {told}: expected it in [over]")
+    runs = math.prod([design.points, *map(len, over.values())])
+    if runs > MOST_RUNS:
+        raise _error(path, lines.get("samples"), f"expected at most {MOST_RUNS:,} runs, found {runs:,}")
+    return design
 
 
 def _refuse_many(path: Path, lines: Mapping[str, int], found: Mapping[str, Any]) -> None:

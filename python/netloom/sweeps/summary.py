@@ -10,6 +10,7 @@ Invariant: an interval depends on the seed, its group, its key and the values, n
 
 from __future__ import annotations
 
+import math
 import zlib
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -22,8 +23,9 @@ if TYPE_CHECKING:
 
 
 def default_by(spec: Spec) -> tuple[str, ...]:
-    """What a summary is grouped by if nothing is said: all that varies but the seed, and jobs."""
-    return (*(key for key in spec.varied if key not in (SEED, ROUTES)), "routing", "job")
+    """What a summary is grouped by if nothing is said: all that varies but the seed and points, and jobs."""
+    points = spec.design.ranges if spec.design is not None else ()
+    return (*(key for key in spec.varied if key not in (SEED, ROUTES, *points)), "routing", "job")
 
 
 def groups(table: pa.Table, spec: Spec, seed: int) -> list[dict[str, Any]]:
@@ -44,17 +46,11 @@ def groups(table: pa.Table, spec: Spec, seed: int) -> list[dict[str, Any]]:
         `by`, `runs`, `failed`, and `values`: of every key `n` values, `draws` and `cluster` (what a draw is,
         None: a value), `mean`, `median`, `low`, `high` and `no_interval` (why these are None).
     """
-    import pyarrow as pa
-
     by = spec.by if spec.by is not None else default_by(spec)
     left = tuple(name for name in spec.columns if name not in by and name in table.column_names)
     names = dict.fromkeys((*by, *left, *(spec.cluster or ()), "job", "run", "error"))
     columns = {name: table[name].to_pylist() for name in names}
-    kept = [
-        key
-        for key in spec.keep
-        if pa.types.is_integer(kind := table.schema.field(key).type) or pa.types.is_floating(kind)
-    ]
+    kept = numbers(table, spec)
     values = {key: table[key].to_pylist() for key in kept}
     members: dict[tuple[Any, ...], list[int]] = {}
     failed: dict[tuple[Any, ...], int] = {}
@@ -86,6 +82,54 @@ def groups(table: pa.Table, spec: Spec, seed: int) -> list[dict[str, Any]]:
             }
         )
     return found
+
+
+def sensitivity(table: pa.Table, spec: Spec, seed: int) -> list[dict[str, Any]]:
+    """What matters, by group and kept number: the variance shares of a design's keys.
+
+    Parameters
+    ----------
+    table : pyarrow.Table
+        As `Store.merge` returns it.
+    spec : Spec
+        The sweep.
+    seed : int
+        Of the resamples.
+
+    Returns
+    -------
+    list of dict
+        `by`, `key` and `indices` (as `netloom.sweeps.sensitivity.indices`); empty unless the design is
+        `sobol`.
+    """
+    if spec.design is None or spec.design.kind != "sobol":
+        return []
+    from netloom.sweeps.sensitivity import indices
+
+    by, names = spec.by if spec.by is not None else default_by(spec), list(spec.design.ranges)
+    points = list(zip(*(spec.paired[name] for name in names), strict=True))
+    columns = {name: table[name].to_pylist() for name in dict.fromkeys((*by, *names, "error"))}
+    found = []
+    for key in numbers(table, spec):
+        cells: dict[tuple[Any, ...], dict[tuple[Any, ...], list[float]]] = {}
+        for at, value in enumerate(table[key].to_pylist()):
+            if columns["error"][at] is None and value is not None:
+                group = tuple(columns[name][at] for name in by)
+                point = tuple(columns[name][at] for name in names)
+                cells.setdefault(group, {}).setdefault(point, []).append(float(value))
+        for group, some in cells.items():
+            means = {point: math.fsum(values) / len(values) for point, values in some.items()}
+            shares = indices(spec.design, points, means, [seed, _mark(by, group, key)])
+            found.append({"by": dict(zip(by, group, strict=True)), "key": key, "indices": shares})
+    return found
+
+
+def numbers(table: pa.Table, spec: Spec) -> list[str]:
+    """The kept keys that are numbers."""
+    import pyarrow as pa
+
+    kinds = {key: table.schema.field(key).type for key in spec.keep}
+    return [key for key, kind in kinds.items() if pa.types.is_integer(kind) or pa.types.is_floating(kind)]
 
 
 def _cluster(

@@ -47,6 +47,7 @@ def result(
         "rows": table.num_rows,
         "interval": _interval(seed),
         "groups": summary.groups(table, prepared.spec, seed),
+        "sensitivity": summary.sensitivity(table, prepared.spec, seed),
         "errors": _errors(table, prepared),
     }
 
@@ -71,6 +72,7 @@ def script_result(
         "rows": 0,
         "interval": _interval(seed),
         "groups": [],
+        "sensitivity": [],
         "errors": [],
     }
 
@@ -165,6 +167,8 @@ def text(result: Mapping[str, Any]) -> str:
     if result["groups"]:
         parts.append(f"mean and its {level} interval ({result['interval']['method']})\n{_groups(result)}")
         parts += _draws(result)
+    if result["sensitivity"]:
+        parts.append(f"share of the variance and its {level} interval\n{_shares(result)}")
     failed = [
         (f"{count(one['runs'])} x", f"{one['at']}: {one['error']}" if one["at"] else one["error"])
         for one in result["errors"]
@@ -204,6 +208,23 @@ def _groups(result: Mapping[str, Any]) -> str:
     told = render.table(header, lines, right=[len(names)])
     more = len(result["groups"]) - len(shown)
     return told + (f"\n… and {render.count(more)} groups more: --format csv has them" if more else "")
+
+
+def _shares(result: Mapping[str, Any]) -> str:
+    """Variance shares: a row a group, kept key and key of the design."""
+    names = list(result["sensitivity"][0]["by"])
+    lines = []
+    for one in result["sensitivity"][:_MOST]:
+        head = [*(_word(one["by"][name]) for name in names), one["key"]]
+        for share in one["indices"]:
+            cells = [
+                f"{share[kind]:.3f} [{share[f'{kind}_low']:.3f}, {share[f'{kind}_high']:.3f}]"
+                for kind in ("first", "total")
+            ]
+            lines.append([*head, share["name"], *cells])
+        if not one["indices"]:
+            lines.append([*head, "-", "-", "-"])
+    return render.table([*names, "of", "key", "first order", "total"], lines)
 
 
 def _draws(result: Mapping[str, Any]) -> list[str]:
