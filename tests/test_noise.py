@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import netloom as nl
-from netloom.noise import Messages, differences, joined, median_ranks, summary
+from netloom.intervals import median_ranks
+from netloom.noise import Messages, differences, joined, summary
 
 PING_PONG = """
 fabric = "two-level:leaves=2,hosts=6,spines=2"

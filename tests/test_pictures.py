@@ -73,6 +73,27 @@ def test_points_that_no_line_joins_differ_in_their_markers(figures):
     assert len({line.get_marker() for line in lines}) == 8
 
 
+def test_twelve_curves_of_two_keys_are_told_apart_without_colour(figures):
+    """In print and by who sees no colours: the marker alone does; and of one colour the dashes do too."""
+    curves = [
+        Swept(f"{engine}, {ranks}", engine, means(k))
+        for k, (engine, ranks) in enumerate(
+            (e, r) for e in ("ftree", "adaptive", "random") for r in (2, 4, 6, 8, 10, 12, 14, 16)
+        )
+    ]
+    for many in (12, 24):
+        sweep_picture([Panel("time", curves[:many])], across="load", words=None, title="t", kind="svg")
+        lines = [line for line in figures[-1].axes[0].lines if line.get_marker() != "None"]
+        assert len(lines) == many
+        assert len({(line.get_marker(), line.get_markerfacecolor() == "white") for line in lines}) == many
+    named = {line.get_label(): line for line in lines}
+    for engine in ("ftree", "adaptive", "random"):
+        own = [named[f"{engine}, {ranks}"] for ranks in (2, 4, 6, 8, 10, 12)]
+        assert len({line.get_color() for line in own}) == 1
+        assert len({str(line._unscaled_dash_pattern) for line in own}) == 6
+    assert len({named[f"{engine}, 2"].get_color() for engine in ("ftree", "adaptive", "random")}) == 3
+
+
 @pytest.mark.parametrize(
     ("rows", "words", "bar"),
     [

@@ -340,16 +340,73 @@ def test_fabrics_vary(netloom, written):
 
 
 def test_runs_that_fail_are_rows_with_their_error(netloom, written):
-    sweep = 'scenario = "scenario.toml"\nover = { "job.ring.ranks" = [2, 4000], routes = ["ftree"] }\n'
-    result = netloom.result("sweep", "run", written(sweep), "-o", "swept", code=1)
-    assert (result["done"], result["failed"]) == (2, 1)
+    result = netloom.result("sweep", "run", written(MISFIT), "-o", "swept", code=1)
+    assert (result["done"], result["failed"]) == (4, 1)
     (failed,) = [row for row in table(netloom.folder / "swept") if row["error"] is not None]
-    assert failed["job.ring.ranks"] == 4000
+    assert (failed["fabric"], failed["job.ring.ranks"]) == (FABRICS[0], 12)
     assert failed["job"] is None
     assert failed["completion_ms"] is None
-    assert result["errors"] == [{"error": failed["error"], "runs": 1}]
-    again = netloom.result("sweep", "run", "sweep.toml", "-o", "swept", code=1)
-    assert (again["reused"], again["failed"]) == (2, 1)
+    assert failed["error"].startswith('job.ring.ranks=12: job "ring" needs 12 hosts')
+    # The row is the same wherever the sweep's lines are; the report names the line.
+    assert result["errors"] == [{"at": "sweep.toml:5", "error": failed["error"], "runs": 1}]
+    again = netloom("sweep", "run", "sweep.toml", "-o", "swept")
+    assert again.code == 1
+    assert "4 of them before, 1 failed" in again.out
+    assert 'sweep.toml:5: job.ring.ranks=12: job "ring" needs 12 hosts' in again.out
+
+
+FABRICS = ("two-level:leaves=2,hosts=4,spines=2", "two-level:leaves=4,hosts=4,spines=2")
+MISFIT = f"""scenario = "scenario.toml"
+
+[over]
+fabric = {json.dumps(FABRICS)}
+"job.ring.ranks" = [2, 12]
+routes = ["ftree"]
+"""
+"""Twelve ranks and four do not fit the smaller fabric, and fit the larger: one of four runs fails."""
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ('"hardware.lanes" = [1, 2, 99]', "hardware.lanes=99: lanes: expected a whole number of 1 to 15"),
+        ('"hardware.lanes" = ["a"]', 'hardware.lanes="a": lanes: expected a whole number'),
+        ('model = ["packet", "flud"]', 'model="flud": model: expected packet or fluid'),
+        ('"job.ring.ranks" = [2, 4000]', 'job.ring.ranks=4000: job "ring" needs 4000 hosts'),
+        ('"job.ring.program.pattern" = ["bisection", "bisecton"]', 'did you mean "bisection"?'),
+        ('"job.ring.program.messages" = "0..9"', "job.ring.program.messages=0: messages: expected"),
+        (
+            'fabric = ["two-level:leaves=2,hosts=4,spines=2", "gone.txt"]',
+            "gone.txt: No such file or directory",
+        ),
+        ('fabric = ["two-level:leves=2"]', 'unknown key "leves" (did you mean "leaves"?)'),
+        ('routes = ["ftree", "gone.lfts"]', "routes: gone.lfts: No such file or directory"),
+    ],
+)
+def test_a_value_that_can_never_work_is_refused_before_the_first_run(netloom, written, line, told):
+    """With the sweep's file and line; not an error of Python's, and no run is spent on it."""
+    sweep = written(f'scenario = "scenario.toml"\n# A comment.\n[over]\nseed = [1, 2]\n{line}\n')
+    word = netloom.refused("sweep", "run", sweep, "-o", "swept")
+    assert word.startswith("sweep.toml:5: ")
+    assert told in word
+    assert "Errno" not in word
+    netloom.refused("sweep", "run", sweep, "-o", "swept", "--slurm", "job.sh")
+    with pytest.raises(FormatError, match=r"sweep\.toml:5: "):
+        nl.sweep(netloom.folder / sweep, netloom.folder / "swept")
+
+
+def test_a_value_that_works_beside_others_only_is_not_refused(netloom, written):
+    """Sixteen ranks fit none but the fabric beside them."""
+    sweep = 'scenario = "scenario.toml"\nover = { routes = ["ftree"] }\n[paired]\n'
+    sweep += f'fabric = {json.dumps(FABRICS)}\n"job.ring.ranks" = [2, 12]\n'
+    assert netloom.result("sweep", "run", written(sweep), "-o", "swept")["failed"] == 0
+
+
+def test_a_missing_fabric_of_the_scenario_is_told_as_netloom_tells_it(netloom, written):
+    sweep = written(scenario=SCENARIO.replace("two-level:leaves=2,hosts=4,spines=2", "gone.txt"))
+    word = netloom.refused("sweep", "run", sweep, "-o", "swept")
+    assert "gone.txt: No such file or directory" in word
+    assert "Errno" not in word
 
 
 # The folder
@@ -577,12 +634,15 @@ def test_a_signal_ends_a_sweep_and_what_is_done_is_kept(netloom, written, by):
 
 def test_a_time_limit_ends_a_sweep_and_it_goes_on_later(netloom, written):
     words = ("sweep", "run", written(LONG.replace("299", "19999")), "-o", "swept", "--time-limit")
-    result = netloom.result(*words, "4")
+    result = netloom.result(*words, "4", code=1)
     assert result["stopped"] == "time-limit"
     assert result["done"] < result["runs"] == 40_000
     assert len(table(netloom.folder / "swept")) == 2 * result["done"]
-    again = netloom.result(*words, "0")
-    assert again["reused"] == result["done"] > 0
+    again = netloom(*words, "0")
+    assert again.code == 1
+    done = f"{result['done']:,}"
+    assert f"{done} of 40,000 done, {done} of them before (time-limit: the same command goes on)" in again.out
+    assert f"netloom: warning: the table has {done} of 40,000 runs" in again.err
 
 
 def test_a_worker_imports_nothing_from_the_folder_that_it_is_in(netloom, written):

@@ -29,11 +29,12 @@ scenario = "scenario.toml"
 keep = ["completion_ms", "message_latency_us.p99"]
 
 [over]
-"job.job1.program.messages" = [1, 2, 100000000000000]
-seed = "0..19"
+fabric = ["two-level:leaves=2,hosts=4,spines=2", "two-level:leaves=4,hosts=4,spines=2"]
+"job.job1.ranks" = [8, 16, 12]
+seed = "0..9"
 routes = ["random", "adaptive"]
 """
-"""A third of the runs fail: their errors are the same bytes too."""
+"""A third of the runs fail, those that do not fit the smaller fabric: their errors are the same bytes too."""
 
 
 @pytest.fixture
@@ -95,7 +96,7 @@ def test_dask_gives_the_same_bytes(netloom, sweep, local):
 
 
 def test_a_scheduler_that_goes_away_leaves_what_is_done(netloom, sweep):
-    (netloom.folder / sweep).write_text(SWEEP.replace("0..19", "0..4999").replace(", 100000000000000", ""))
+    (netloom.folder / sweep).write_text(SWEEP.replace("0..9", "0..4999").replace("[8, 16, 12]", "[8]"))
     parts = netloom.folder / "swept" / "parts"
     with dask(netloom.folder, 1) as (address, scheduler):
         child = subprocess.Popen(
@@ -113,7 +114,7 @@ def test_a_scheduler_that_goes_away_leaves_what_is_done(netloom, sweep):
     assert len(err.splitlines()) == 1, err
     assert address in err
     assert "what is done is kept" in err
-    again = netloom.result("sweep", "run", sweep, "-o", "swept", "--time-limit", "1")
+    again = netloom.result("sweep", "run", sweep, "-o", "swept", "--time-limit", "1", code=1)
     assert again["reused"] > 0
 
 
@@ -152,12 +153,82 @@ def test_parts_that_are_run_one_by_one_give_the_same_bytes(netloom, sweep, local
     runs = [netloom.result("sweep", "part", sweep, "swept", number, 3, code=1)["runs"] for number in range(2)]
     assert runs == [40, 40]
     partly = netloom.result("sweep", "merge", sweep, "swept", code=1)
-    assert (partly["done"], partly["runs"]) == (80, 120)
+    assert (partly["done"], partly["runs"], partly["stopped"]) == (80, 120, "incomplete")
     netloom.ok("sweep", "part", sweep, "swept", 2, 3, code=1)
     whole = netloom.result("sweep", "merge", sweep, "swept", code=1)
-    assert (whole["done"], whole["engine"]) == (120, "merge")
+    assert (whole["done"], whole["engine"], whole["stopped"]) == (120, "merge", None)
     assert table(netloom.folder / "swept") == local
     assert netloom.result("sweep", "part", sweep, "swept", 0, 3, code=1)["reused"] == 40
+
+
+def parts_of(folder: Path) -> list[str]:
+    return sorted(str(path.relative_to(folder / "parts")) for path in (folder / "parts").rglob("*.parquet"))
+
+
+def test_a_task_has_a_folder_of_its_own_reads_no_other_and_leaves_one_part(netloom, sweep, local):
+    """What other tasks wrote costs it nothing: it does not even see that a part of theirs is damaged."""
+    netloom.ok("sweep", "run", sweep, "-o", "swept", "--slurm", "job.sh", "--workers", "3", "-q")
+    for number in (0, 1):
+        netloom.ok("sweep", "part", sweep, "swept", number, 3, code=1)
+    swept = netloom.folder / "swept"
+    assert [name.partition("/")[0] for name in parts_of(swept)] == ["task-0-of-3", "task-1-of-3"]
+    damaged = swept / "parts" / parts_of(swept)[0]
+    damaged.write_bytes(damaged.read_bytes()[:-20])
+    assert netloom("sweep", "part", sweep, "swept", "1", "3").err == ""
+    done = netloom("sweep", "merge", sweep, "swept")
+    assert f"task-0-of-3/{damaged.name}: damaged, or altered: not read" in done.err
+    assert "40 of 120 done" in done.out
+    # Its own it sees, and runs what was in it again; so it does what the table of all has already.
+    again = netloom("sweep", "part", sweep, "swept", "0", "3")
+    assert "damaged, or altered" in again.err
+    assert netloom.result("sweep", "part", sweep, "swept", 1, 3, code=1)["reused"] == 40
+    netloom.ok("sweep", "part", sweep, "swept", 2, 3, code=1)
+    damaged.unlink()
+    netloom.ok("sweep", "merge", sweep, "swept", code=1)
+    assert table(swept) == local
+    assert "/" not in "".join(parts_of(swept)), "merge joins what tasks wrote"
+
+
+def test_hostile_links_among_the_tasks_folders_are_not_followed(netloom, sweep, tmp_path):
+    netloom.ok("sweep", "run", sweep, "-o", "swept", "--slurm", "job.sh", "--workers", "2", "-q")
+    (tmp_path / "elsewhere").mkdir()
+    (netloom.folder / "swept" / "parts" / "task-0-of-2").symlink_to(tmp_path / "elsewhere")
+    assert "is a link: expected a folder" in netloom.refused("sweep", "part", sweep, "swept", "0", "2")
+    assert list((tmp_path / "elsewhere").iterdir()) == []
+    assert "0 of 120 done" in netloom.ok("sweep", "merge", sweep, "swept", code=1)
+
+
+def test_who_reads_while_others_join_has_all_runs(netloom, sweep, monkeypatch):
+    from netloom.sweeps import store
+    from netloom.sweeps.preparation import prepare
+
+    monkeypatch.chdir(netloom.folder)
+    prepared = prepare(Path(sweep).read_text(), Path(sweep))
+    folder = store.Store(Path("swept"), prepared.spec, prepared.about)
+    folder.prepare()
+    for number, key in enumerate(prepared.keys):
+        row = ["job1", 1, None, 0.5, 0.5]
+        one = (key, prepared.spec.values(number), {"rows": [row], "error": None, "seconds": 0.1})
+        task = store.Store(folder.path, prepared.spec, prepared.about, (number % 2, 2))
+        task.write_part([one])
+    reading = folder.parts()
+    seen = {row for _, found in (next(reading), next(reading)) for row in found["run"].to_pylist()}
+    store.Store(folder.path, prepared.spec, prepared.about).join()
+    seen |= {row for _, found in reading for row in found["run"].to_pylist()}
+    assert seen == set(prepared.keys)
+
+
+def test_an_incomplete_table_says_how_much_is_there(netloom, sweep):
+    """All runs that are there are well: that others are missing is reason enough not to exit 0."""
+    (netloom.folder / sweep).write_text(SWEEP.replace("[8, 16, 12]", "[8]"))
+    netloom.ok("sweep", "run", sweep, "-o", "swept", "--slurm", "job.sh", "--workers", "2", "-q")
+    netloom.ok("sweep", "part", sweep, "swept", 0, 2)
+    done = netloom("sweep", "merge", sweep, "swept")
+    assert done.code == 1
+    assert "20 of 40 done (incomplete: 20 are missing)" in done.out
+    assert "netloom: warning: the table has 20 of 40 runs" in done.err
+    netloom.ok("sweep", "part", sweep, "swept", 1, 2)
+    netloom.ok("sweep", "merge", sweep, "swept")
 
 
 def test_wrong_parts_are_refused(netloom, sweep):
@@ -240,4 +311,10 @@ def test_many_small_parts_are_joined(netloom, sweep, local, monkeypatch):
     (many / "parts" / part.name).write_bytes(part.read_bytes())
     (many / "table.parquet").unlink()
     netloom.ok("sweep", "run", sweep, "-o", "many", code=1)
+    assert table(many) == local
+    # And joined then, a run is there once.
+    with ThreadPoolExecutor(1) as pool:
+        monkeypatch.setattr(store, "MOST_PARTS", 1)
+        nl.sweep(sweep, many, executor=pool)
+    assert len(parts(many)) == 1
     assert table(many) == local

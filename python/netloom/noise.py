@@ -5,8 +5,7 @@ its neighbours and alone, joined by message. What differs is the neighbours' doi
 
 Sources: quartile coefficient of dispersion and nonparametric intervals as T. Hoefler, R. Belli, *Scientific
 benchmarking of parallel computing systems*, SC 2015, sec. 3.1; the interval of a median by order statistics
-as J.-Y. Le Boudec, *Performance evaluation of computer and communication systems*, EPFL Press 2010, theorem
-2.1.
+is of `netloom.intervals`.
 
 Invariant: times and differences are whole picoseconds until they are told.
 """
@@ -21,52 +20,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from netloom.intervals import median_ranks
+
 _Whole = npt.NDArray[np.int64]
 
-CONFIDENCE = 0.95
-"""Of the interval of a median."""
 MOST_SIZES = 16
 """Sizes of messages that are told one by one; of more, a class for every power of two."""
-_EXACT = 1000
-"""Above so many values the binomial distribution is taken as normal."""
-
-
-def median_ranks(count: int) -> tuple[int, int] | None:
-    """Which values, in order and counted from 1, bound a median with a confidence of 95 %.
-
-    Parameters
-    ----------
-    count : int
-        How many values there are.
-
-    Returns
-    -------
-    tuple of int, or None
-        The narrowest such pair that lies evenly; None below 6 values, of which no two are enough.
-
-    Examples
-    --------
-    >>> median_ranks(10)
-    (2, 9)
-    """
-    tail = (1 - CONFIDENCE) / 2
-    if count > _EXACT:
-        half = 1.959964 * math.sqrt(count) / 2
-        return math.floor(count / 2 - half), math.ceil(count / 2 + half) + 1
-    # The most values below which the median lies with a probability of at most `tail`.
-    low, below = 0, 0.0
-    while True:
-        below += _chance(count, low)
-        if below > tail:
-            break
-        low += 1
-    return (low, count + 1 - low) if low > 0 else None
-
-
-def _chance(count: int, of: int) -> float:
-    """That of `count` fair coins `of` fall on one side, without overflow."""
-    log = math.lgamma(count + 1) - math.lgamma(of + 1) - math.lgamma(count - of + 1)
-    return math.exp(log - count * math.log(2))
 
 
 def summary(times_ps: _Whole) -> dict[str, Any] | None:

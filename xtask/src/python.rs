@@ -11,7 +11,7 @@ const FLOORS: [&[&str]; 11] = [
     &["errors"],
     &["extras"],
     &["reading"],
-    &["files", "findings", "levels", "nodes", "patience", "shown", "strangers", "sysfs"],
+    &["files", "findings", "intervals", "levels", "nodes", "patience", "shown", "strangers", "sysfs"],
     &[
         "cabling",
         "dataplane",

@@ -50,7 +50,7 @@ class Curve:
     name : str
         Of the group.
     engine : str
-        Its routing, whose look it has; else the name again.
+        Its routing, whose colour it has; else what the first key has, which several curves may share.
     points : sequence of Point
         By where they are across.
     """
@@ -116,6 +116,7 @@ def sweep_picture(
                 alignment="left",
                 frameon=False,
                 fontsize=8.0,
+                handlelength=3.6,  # Dashes of all kinds show.
             )
         style.head(fig, title, style.inches((width, 1.0))[0], 10.0)
         return style.save(fig, kind)
@@ -124,18 +125,34 @@ def sweep_picture(
 def looks(curves: Sequence[Curve]) -> dict[str, dict[str, Any]]:
     """The look of every curve by its name, the same in all panels.
 
-    Where two keys vary several curves are of one engine: they have its colour and dashes, and each a marker
-    of its own, which is all that tells points apart that no line joins.
+    Where two keys vary several curves are of one engine (or of one value of the first key): they share its
+    colour, and each has dashes of its own. Every curve has a marker of its own, filled up to the twelfth,
+    hollow up to the 24th: without colour it is told from all others, where no line joins points too.
     """
     engines = {curve.name: curve.engine for curve in curves}
-    found = {}
-    for position, (name, look) in enumerate(zip(engines, style.curves(list(engines.values())), strict=True)):
-        marker = _MARKERS[position % len(_MARKERS)]
-        found[name] = {**look, "marker": marker, "markersize": 4.5, "markevery": 1}
+    colours = list(dict.fromkeys(engines.values()))
+    of = dict(zip(colours, style.curves(colours), strict=True))
+    found, before = {}, dict.fromkeys(colours, 0)
+    for position, (name, engine) in enumerate(engines.items()):
+        look = {**of[engine], "marker": _MARKERS[position % len(_MARKERS)], "markersize": 5.0, "markevery": 1}
+        if position // len(_MARKERS) % 2:
+            look["markerfacecolor"] = "white"
+        if list(engines.values()).count(engine) > 1:
+            look["linestyle"] = _DASHES[before[engine] % len(_DASHES)]
+            before[engine] += 1
+        found[name] = look
     return found
 
 
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "*", "h", "d")
+_DASHES: tuple[Any, ...] = (
+    "-",
+    (0, (5, 1.5)),
+    (0, (1.2, 1.2)),
+    (0, (6, 1.5, 1.2, 1.5)),
+    (0, (6, 1.5, 1.2, 1.5, 1.2, 1.5)),
+    (0, (3, 3)),
+)
 
 
 def _draw(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from netloom import reading
 from netloom.runs.lock import alone_in
-from netloom.sweeps import engine, summary
+from netloom.sweeps import engine, hopeless, summary
 from netloom.sweeps.pool import LocalPool
 from netloom.sweeps.preparation import prepare
 from netloom.sweeps.spec import Spec
@@ -54,6 +54,21 @@ class Swept:
             As `result.groups` of `netloom sweep run --format json`.
         """
         return summary.groups(self.table, self.spec, seed)
+
+    def sensitivity(self, seed: int = 0) -> list[dict[str, Any]]:
+        """What matters: the variance shares of the keys in `[ranges]`, of a sweep with `design = "sobol"`.
+
+        Parameters
+        ----------
+        seed : int, default 0
+            Of the resamples.
+
+        Returns
+        -------
+        list of dict
+            As `result.sensitivity` of `netloom sweep run --format json`.
+        """
+        return summary.sensitivity(self.table, self.spec, seed)
 
 
 def sweep(
@@ -103,6 +118,7 @@ def sweep(
     """
     source, place = Path(path), Path(folder)
     prepared = prepare(reading.whole(source).decode(errors="replace"), source)
+    hopeless.refuse(prepared)
     store = Store(place, prepared.spec, prepared.about)
     count = workers or getattr(executor, "_max_workers", None) or engine.default_workers()
     with alone_in(place):

@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 import os
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, wait
 from dataclasses import dataclass
@@ -31,7 +31,8 @@ _LOOK_SECONDS = 0.1
 _TRIES = 3
 """How many workers a run may cost."""
 
-Stopped = Literal["interrupted", "time-limit"]
+Stopped = Literal["interrupted", "time-limit", "incomplete"]
+"""`incomplete`: parts were joined, and some are missing."""
 
 
 class Submits(Protocol):
@@ -107,15 +108,17 @@ def run(
         If the executor fails; what is written is kept.
     """
     began_cpu = time.process_time()
-    # Tasks of an array share the folder: none of them joins parts.
-    alone, written = numbers is None, 0
-    if alone:
-        store.join()
+    is_task, written = numbers is not None, 0
+    store.join()
     numbers = range(prepared.spec.size) if numbers is None else numbers
     there, failed_before = store.done()
-    wanted = [number for number in numbers if prepared.keys[number] not in there]
+    # Points of a design may be alike: one run is enough.
+    alike = Counter(prepared.keys[number] for number in numbers)
+    first = {prepared.keys[number]: number for number in reversed(numbers)}
+    wanted = sorted(number for key, number in first.items() if key not in there)
+    left = sum(alike[prepared.keys[number]] for number in wanted)
     failed = sum(prepared.keys[number] in failed_before for number in numbers)
-    outcome = Outcome(len(numbers), len(numbers) - len(wanted), len(numbers) - len(wanted), failed, 0.0)
+    outcome = Outcome(len(numbers), len(numbers) - left, len(numbers) - left, failed, 0.0)
     queue = _Queue(wanted, workers)
     under_way: dict[Future[Batch], list[int]] = {}
     clock = _Clock(len(wanted), workers)
@@ -138,11 +141,12 @@ def run(
                     for number, ended_run in zip(batch, found["runs"], strict=True)
                 )
                 written += 1
-                if alone and written % MOST_PARTS == 0:
+                if written % MOST_PARTS == 0:
                     store.join()
                 clock.add(found)
-                outcome.done += len(batch)
-                outcome.failed += sum(one["error"] is not None for one in found["runs"])
+                for number, ended_run in zip(batch, found["runs"], strict=True):
+                    outcome.done += alike[prepared.keys[number]]
+                    outcome.failed += alike[prepared.keys[number]] * (ended_run["error"] is not None)
                 if found["process"] != PROCESS:
                     outcome.cpu_seconds += found["cpu_seconds"]
             if progress is not None:
@@ -152,6 +156,8 @@ def run(
     finally:
         for future in under_way:
             future.cancel()
+    if is_task and written:
+        store.join(1)  # A task of an array leaves one part, for there may be thousands of tasks.
     outcome.cpu_seconds += time.process_time() - began_cpu
     return outcome
 

@@ -179,7 +179,7 @@ def _check(spec: Spec, read: _Reader) -> None:
             if any(word in said for word in _UNKNOWN):
                 raise spec.error(key, f"{key}: {said}") from None
         except OSError:
-            pass  # A file that is not there is the error of its runs.
+            pass  # A file that is not there is no key's fault.
     engines = [name for name, _ in _core.engines()]
     for word in spec.of(ROUTES):
         if word in engines:
@@ -189,6 +189,8 @@ def _check(spec: Spec, read: _Reader) -> None:
         except NetloomError as error:
             said = str(error).partition(": ")[2] or str(error)
             raise spec.error(ROUTES, f"{ROUTES}: {said}") from None
+        except OSError as error:
+            raise spec.error(ROUTES, f"{ROUTES}: {word}: {error.strerror or error}") from None
 
 
 def _keys(spec: Spec, plan: Plan, read: _Reader) -> Iterator[str]:

@@ -7,6 +7,7 @@ which file that is a line of.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 
 from netloom.errors import InternalError
@@ -15,8 +16,17 @@ _LONGEST = 1000
 
 
 def public(error: Exception) -> str:
-    """What an error says, on one line; for one that no file's content is in."""
+    """What an error says, on one line; for one that no file's content is in.
+
+    Examples
+    --------
+    >>> public(FileNotFoundError(2, "No such file or directory", "net.txt"))
+    'net.txt: No such file or directory'
+    """
     told = " ".join(str(error).split()) or type(error).__name__
+    if isinstance(error, OSError) and error.strerror:
+        named = "" if error.filename is None else f"{os.fspath(error.filename)}: "
+        told = f"{named}{error.strerror}"
     return (f"internal error: {told}" if isinstance(error, InternalError) else told)[:_LONGEST]
 
 

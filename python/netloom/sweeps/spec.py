@@ -22,7 +22,9 @@ from typing import Any, NamedTuple
 
 from netloom import reading
 from netloom.errors import FormatError
+from netloom.sweeps import design as designs
 from netloom.sweeps import kept
+from netloom.sweeps.design import Design
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -34,7 +36,7 @@ MOST_RUNS = 1_000_000
 _MOST_PAIRED = 4 * MOST_RUNS
 """Values of all lists that go side by side."""
 ROUTES, SEED, FABRIC = "routes", "seed", "fabric"
-_TOP = ("scenario", "over", "paired", "keep", "by")
+_TOP = ("scenario", "over", "paired", "keep", "by", "cluster", "design", "samples", "design_seed", "ranges")
 _NUMBER = r"-?\d+(?:\.\d+)?"
 _RANGE = re.compile(rf"({_NUMBER})\.\.({_NUMBER})(?:\.\.({_NUMBER}))?")
 _BRACES = re.compile(rf"\{{({_NUMBER}\.\.{_NUMBER}(?:\.\.{_NUMBER})?)\}}")
@@ -60,8 +62,12 @@ class Spec:
         Result keys.
     by : tuple of str, optional
         What the summary is grouped by; None: all that varies but the seed.
+    cluster : tuple of str, optional
+        Runs that agree in these keys are one draw; None: the summary finds out.
     lines : mapping
         Where keys stand, for messages.
+    design : Design, optional
+        Where the values of `paired` come from, if these are points of ranges.
 
     Examples
     --------
@@ -78,12 +84,19 @@ class Spec:
     over: Mapping[str, Sequence[Any]]
     keep: tuple[str, ...]
     by: tuple[str, ...] | None
+    cluster: tuple[str, ...] | None
     lines: Mapping[str, int]
+    design: Design | None = None
 
     @property
     def varied(self) -> list[str]:
         """The keys that vary, as written."""
         return [*self.paired, *self.over]
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The same as columns of the table: `routing` for `routes`, last, whether it varies or not."""
+        return (*(key for key in self.varied if key != ROUTES), "routing")
 
     @property
     def pairs(self) -> int:
@@ -108,6 +121,10 @@ class Spec:
     def of(self, key: str) -> Sequence[Any]:
         """The values of a key."""
         return self.paired[key] if key in self.paired else self.over[key]
+
+    def place(self, key: str) -> str:
+        """Where a key stands, `FILE:LINE`."""
+        return _place(self.path, self.lines.get(key))
 
     def error(self, key: str, message: str) -> FormatError:
         """An error at a key."""
@@ -152,6 +169,9 @@ def parse(text: str, path: Path) -> Spec:
     _refuse_many(path, lines, found)
     over = _keys(path, lines, found, "over")
     paired = _keys(path, lines, found, "paired")
+    design = _design(path, lines, found, over)
+    if design is not None:
+        paired = design.values()
     twice = next((key for key in paired if key in over), None)
     if twice is not None:
         raise _error(path, lines.get(twice), f"{twice} is in [over] and in [paired]: expected it in one")
@@ -175,13 +195,46 @@ def parse(text: str, path: Path) -> Spec:
         over=over,
         keep=keep,
         by=_texts(path, lines, found, "by"),
+        cluster=_texts(path, lines, found, "cluster"),
         lines=lines,
+        design=design,
     )
-    groups = (*(key for key in spec.varied if key != ROUTES), "routing", "job")
-    for key in spec.by or ():
-        if key not in groups:
-            raise spec.error("by", f'by: nothing varies "{key}"{_near(key, groups)}')
+    _refuse_names(spec, "by", spec.by, (*spec.columns, "job"))
+    _refuse_names(spec, "cluster", spec.cluster, spec.columns)
     return spec
+
+
+def _refuse_names(spec: Spec, word: str, names: Sequence[str] | None, known: Sequence[str]) -> None:
+    for name in names or ():
+        if name not in known:
+            raise spec.error(word, f'{word}: nothing varies "{name}"{_near(name, known)}')
+
+
+def _design(
+    path: Path, lines: Mapping[str, int], found: Mapping[str, Any], over: Mapping[str, Sequence[Any]]
+) -> Design | None:
+    """The design of experiments, if one is asked for."""
+    asked = next((key for key in ("design", "ranges", "samples", "design_seed") if key in found), None)
+    if asked is None:
+        return None
+    if "paired" in found:
+        raise _error(path, lines.get("paired"), "a design has [ranges] in place of [paired]")
+    ranges = found.get("ranges", {})
+    if not isinstance(ranges, dict):
+        raise _error(path, lines.get("ranges"), "ranges: expected a table of KEY = [LOW, HIGH]")
+    try:
+        design = designs.read(found, dict(_flat(ranges, "")))
+    except ValueError as error:
+        key, told = error.args
+        raise _error(path, lines.get(key, lines.get(asked)), f"{key}: {told}") from None
+    for key in design.ranges:
+        if key in (SEED, ROUTES, FABRIC) or key in over:
+            told = "is in [over] too" if key in over else "has no values between two others"
+            raise _error(path, lines.get(key), f"{key} {told}: expected it in [over]")
+    runs = math.prod([design.points, *map(len, over.values())])
+    if runs > MOST_RUNS:
+        raise _error(path, lines.get("samples"), f"expected at most {MOST_RUNS:,} runs, found {runs:,}")
+    return design
 
 
 def _refuse_many(path: Path, lines: Mapping[str, int], found: Mapping[str, Any]) -> None:
@@ -360,8 +413,11 @@ def _near(key: str, names: Sequence[str]) -> str:
 
 
 def _error(path: Path, line: int | None, message: str) -> FormatError:
-    where = f"{path}:{line}" if line else str(path)
-    return FormatError(f"{where}: {message}", str(path), line)
+    return FormatError(f"{_place(path, line)}: {message}", str(path), line)
+
+
+def _place(path: Path, line: int | None) -> str:
+    return f"{path}:{line}" if line else str(path)
 
 
 _KEY = re.compile(r"""(?:^|[{,])\s*("[^"]*"|'[^']*'|[\w.-]+)\s*=(?!=)""")

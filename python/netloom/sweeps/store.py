@@ -1,18 +1,22 @@
 """A sweep's folder: `parts/` with Parquet files of ended runs, `table.parquet` of all, `manifest.json`.
 
 A part is named by the sum of its content and written by rename: it is there whole or not at all, and one that
-was altered is not read. The manifest says what the folder is for from the start, and at the end has the sum
-of the table and of every part that went into it.
+was altered is not read. Each task of an array has a folder of its own in `parts/`, and reads no other's, so
+that it begins as fast beside ten thousand parts as beside ten. The manifest says what the folder is for from
+the start, and at the end has the sum of the table and of every part that went into it.
 
-Many small parts are joined to one, which is written before they are removed: a run may be in two parts.
+Small parts are joined to one, which is written before they are removed: a run may be in two parts.
 
-Invariants: a part is never changed, a row of a run never replaced. The table's rows are in the order of the
-sweep's runs, whoever ran them. What a clock says is in the parts only.
+Invariants: a part is never changed, a row of a run never replaced, and a part goes only when another has its
+rows; so whoever reads while others join looks again for what came meanwhile, and has all. The table's rows
+are in the order of the sweep's runs, whoever ran them. What a clock says is in the parts only.
 """
 
 from __future__ import annotations
 
+import contextlib
 import errno
+import io
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -44,6 +48,7 @@ _LONGEST = 200
 _LARGE = 50_000
 """Rows of a part that is not joined any more."""
 _PART = re.compile(r"[0-9a-f]{64}\.parquet")
+_TASK = re.compile(r"task-\d{1,10}-of-\d{1,10}")
 _IDENTITY = ("netloom", "scenario", "varied", "keep")
 """What two sweeps that share a folder agree on."""
 
@@ -60,10 +65,16 @@ class Store:
     about : mapping
         What the manifest says of it; `netloom`, `scenario` (a sum), `varied` and `keep` say whether what is
         there belongs to it.
+    task : (int, int), optional
+        The number of a task, and of how many: its parts have a folder of their own, others' are not read.
     """
 
-    def __init__(self, path: Path, spec: Spec, about: Mapping[str, Any]) -> None:
+    def __init__(
+        self, path: Path, spec: Spec, about: Mapping[str, Any], task: tuple[int, int] | None = None
+    ) -> None:
         self.path, self.spec, self.about = path, spec, about
+        self._own = None if task is None else f"task-{task[0]}-of-{task[1]}"
+        self._large: set[str] = set()
         self.damaged: list[str] = []
         """Parts that are not what was written; their runs are run again."""
 
@@ -158,38 +169,98 @@ class Store:
                 for column, cell in zip(columns, row, strict=True):
                     column.append(cell)
         arrays = [pa.array(column, field.type) for column, field in zip(columns, schema, strict=True)]
-        data = interop.table_bytes(pa.Table.from_arrays(arrays, schema=schema), ".parquet")
+        self._write(_lean(pa.Table.from_arrays(arrays, schema=schema)))
+
+    def _write(self, data: bytes) -> str:
+        """Writes a part where this process's are; returns its name."""
+        name = f"{digest(data)}.parquet"
         with Folder.open(self.path) as folder, folder.folder(PARTS) as parts:
-            parts.write(f"{digest(data)}.parquet", data)
+            if self._own is None:
+                parts.write(name, data)
+                return name
+            with parts.folder(self._own, make=True) as own:
+                own.write(name, data)
+            return f"{self._own}/{name}"
+
+    def _names(self) -> list[str]:
+        """The parts that are read, as seen from `parts/`: of a task those of all and its own, else all."""
+        with Folder.open(self.path) as folder, folder.folder(PARTS) as parts:
+            there = parts.names()
+            found = [name for name in there if _PART.fullmatch(name)]
+            tasks = [name for name in there if _TASK.fullmatch(name) and self._own in (None, name)]
+            for task in tasks:
+                if parts.kind(task) == "folder":
+                    with parts.folder(task) as own:
+                        found += [f"{task}/{name}" for name in own.names() if _PART.fullmatch(name)]
+        return found
 
     def parts(self) -> Iterator[tuple[str, pa.Table]]:
-        """Names and tables of the parts that are whole, by name."""
-        expected = self.schema(clocked=True)
-        with Folder.open(self.path) as folder, folder.folder(PARTS) as parts:
-            for name in filter(_PART.fullmatch, parts.names()):
-                data = parts.read(name)
-                if f"{digest(data)}.parquet" != name:
-                    self.damaged.append(name)
-                    continue
-                table = parquet.table(data, str(self.path / PARTS / name))
-                if table.schema.equals(expected):
-                    yield name, table
+        """Names and tables of the parts that are whole, by name; also of those that came meanwhile."""
+        seen: set[str] = set()
+        while new := [name for name in self._names() if name not in seen]:
+            seen.update(new)
+            for name in new:
+                # One that has gone is in another, which is there by now.
+                with contextlib.suppress(FileNotFoundError):
+                    table = self._part(name)
+                    if table is not None:
+                        yield name, table
 
-    def join(self) -> None:
-        """Joins small parts to one, if there are many."""
-        import pyarrow as pa
+    def _part(self, name: str) -> pa.Table | None:
+        """A part; None if it is not what was written, or another sweep's."""
+        with _opened(self.path, name) as (folder, last):
+            data = folder.read(last)
+        if f"{digest(data)}.parquet" != last:
+            self.damaged.append(name)
+            return None
+        table = parquet.table(data, str(self.path / PARTS / name))
+        return table if table.schema.equals(self.schema(clocked=True)) else None
 
-        small = [(name, table) for name, table in self.parts() if table.num_rows < _LARGE]
-        if len(small) <= MOST_PARTS:
-            return
-        whole = pa.concat_tables([table for _, table in small]).combine_chunks()
-        data = interop.table_bytes(whole, ".parquet")
-        joined = f"{digest(data)}.parquet"
-        with Folder.open(self.path) as folder, folder.folder(PARTS) as parts:
-            parts.write(joined, data)
-            for name, _ in small:
-                if name != joined:
-                    parts.remove(name)
+    def join(self, most: int | None = None) -> None:
+        """Joins small parts, if there are many; a task its own, else all, and those of tasks be they few.
+
+        Parameters
+        ----------
+        most : int, optional
+            So many may stay. [default: `MOST_PARTS`]
+        """
+        small: list[tuple[str, pa.Table]] = []
+        rows = 0
+        for name, table in self._fresh():
+            if table.num_rows >= _LARGE and self._is_own(name):
+                self._large.add(name)
+                continue
+            small.append((name, table))
+            rows += table.num_rows
+            if rows >= _LARGE:
+                self._large.add(self._joined(small))
+                small, rows = [], 0
+        strange = any(not self._is_own(name) for name, _ in small)
+        if strange or len(small) > (MOST_PARTS if most is None else most):
+            self._joined(small)
+
+    def _fresh(self) -> Iterator[tuple[str, pa.Table]]:
+        """The parts that may be joined, but those that are known to be large."""
+        for name in self._names():
+            # A task leaves what is everybody's alone.
+            if name not in self._large and (self._own is None or self._is_own(name)):
+                with contextlib.suppress(FileNotFoundError):
+                    table = self._part(name)
+                    if table is not None:
+                        yield name, table
+
+    def _is_own(self, name: str) -> bool:
+        return name.rpartition("/")[0] == (self._own or "")
+
+    def _joined(self, small: Sequence[tuple[str, pa.Table]]) -> str:
+        """Writes one part of several, then removes them."""
+        whole = _once([table for _, table in small])
+        joined = self._write(interop.table_bytes(whole, ".parquet"))
+        for name, _ in small:
+            if name != joined:
+                with contextlib.suppress(FileNotFoundError), _opened(self.path, name) as (folder, last):
+                    folder.remove(last)
+        return joined
 
     def done(self) -> tuple[set[str], set[str]]:
         """Keys of the runs that are there; and of those, the ones that failed."""
@@ -213,14 +284,14 @@ class Store:
         for name, table in self.parts():
             names.append(name)
             here: dict[str, list[int]] = {}
-            failed = set()
-            for key, error in zip(table["run"].to_pylist(), table["error"].to_pylist(), strict=True):
-                here.setdefault(key, []).append(at)
+            for key, is_lost in _runs(table):
+                if is_lost:
+                    lost.setdefault(key, [at])
+                else:
+                    here.setdefault(key, []).append(at)
                 at += 1
-                if error is not None and error.startswith(LOST):
-                    failed.add(key)
             for key, numbers in here.items():
-                (lost if key in failed else rows).setdefault(key, numbers)
+                rows.setdefault(key, numbers)
             tables.append(table.drop_columns(["seconds"]))
         order = [number for key in keys for number in rows.get(key) or lost.get(key) or ()]
         whole = pa.concat_tables(tables) if tables else schema.empty_table()
@@ -232,6 +303,49 @@ class Store:
             about = {"schema": SCHEMA, **self.about, "table": digest(data), "parts": sums}
             folder.write(MANIFEST, _sealed(about))
         return merged
+
+
+def _runs(table: pa.Table) -> Iterator[tuple[str, bool]]:
+    """Of every row of a part its run, and whether it says that no worker survived it."""
+    for key, error in zip(table["run"].to_pylist(), table["error"].to_pylist(), strict=True):
+        yield key, error is not None and error.startswith(LOST)
+
+
+def _once(tables: Sequence[pa.Table]) -> pa.Table:
+    """All rows of parts; of a run that several have those of the first, and of one that ended only these."""
+    import pyarrow as pa
+
+    said = [list(_runs(table)) for table in tables]
+    taken = {key for rows in said for key, is_lost in rows if not is_lost}
+    found = []
+    done: set[str] = set()
+    for table, rows in zip(tables, said, strict=True):
+        mask = [key not in done and not (is_lost and key in taken) for key, is_lost in rows]
+        done |= {key for (key, _), keep in zip(rows, mask, strict=True) if keep}
+        found.append(table if all(mask) else table.filter(pa.array(mask, pa.bool_())))
+    return pa.concat_tables(found).combine_chunks()
+
+
+def _lean(table: pa.Table) -> bytes:
+    """A part of few rows: what a file says of itself takes longer to read than what it holds."""
+    import pyarrow.parquet as pq
+
+    out = io.BytesIO()
+    plain = {"use_dictionary": False, "write_statistics": False, "store_schema": False}
+    pq.write_table(table, out, compression="zstd", **plain)
+    return out.getvalue()
+
+
+@contextlib.contextmanager
+def _opened(path: Path, name: str) -> Iterator[tuple[Folder, str]]:
+    """The folder that a part is in, and its name there."""
+    task, _, last = name.rpartition("/")
+    with Folder.open(path) as folder, folder.folder(PARTS) as parts:
+        if not task:
+            yield parts, last
+            return
+        with parts.folder(task) as own:
+            yield own, last
 
 
 def manifest_of(folder: Folder) -> dict[str, Any] | None:

@@ -1,87 +1,31 @@
-"""A sweep's table by group: means with bootstrap intervals, and medians.
+"""A sweep's table by group: means with their intervals, and medians.
 
-The interval is the bootstrap-t (Efron 1979; Hall, Annals of Statistics 16, 1988): of resamples with
-replacement, the difference of their mean from the sample's in units of their own standard error; its
-quantiles, turned round, bound the mean. Plain percentiles of resampled means are too narrow by
-sqrt((n - 1) / n), and off to one side for skewed values. Runs of a group are taken as independent draws.
+**Draws.** What `by` leaves out is taken as drawn. Runs that agree in all of it but the seed are one draw, a
+cluster: forty seeds of each of five patterns say little more of all patterns than five numbers do. A key
+along which no value changes draws nothing, and is left aside. Where the seed alone is left, each seed is a
+draw. The sweep's `cluster` says otherwise.
 
 Invariant: an interval depends on the seed, its group, its key and the values, not on other groups.
 """
 
 from __future__ import annotations
 
+import math
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from netloom import intervals
 from netloom.sweeps.spec import ROUTES, SEED, Spec
 
 if TYPE_CHECKING:
-    import numpy as np
     import pyarrow as pa
-    from numpy.typing import NDArray
-
-METHOD = "bootstrap-t"
-LEVEL = 0.95
-RESAMPLES = 2000
-LEAST = 5
-"""Of fewer values there is no interval."""
-_AT_ONCE = 2_000_000
-"""Drawn numbers that are held at a time."""
-
-
-def interval(values: Iterable[float], seed: Sequence[int]) -> tuple[float, float] | None:
-    """The 95 % bootstrap-t interval of a mean.
-
-    Parameters
-    ----------
-    values : iterable of float
-        A sample.
-    seed : sequence of int
-        Of the resamples.
-
-    Returns
-    -------
-    (float, float) or None
-        Low and high; None of fewer than five values.
-
-    Examples
-    --------
-    >>> interval([3.0, 3.0, 3.0, 3.0, 3.0], [0])
-    (3.0, 3.0)
-    """
-    import numpy as np
-
-    sample = np.sort(np.asarray(list(values), dtype=np.float64))
-    n = len(sample)
-    if n < LEAST:
-        return None
-    mean, error = float(sample.mean()), float(sample.std(ddof=1)) / n**0.5
-    if sample[0] == sample[-1] or error == 0.0:
-        return mean, mean
-    studentised = _resampled(sample, mean, np.random.default_rng([*seed]))
-    lower, upper = np.quantile(studentised, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
-    return mean - float(upper) * error, mean - float(lower) * error
-
-
-def _resampled(sample: NDArray[np.float64], mean: float, rng: np.random.Generator) -> NDArray[np.float64]:
-    """Studentised means of resamples; those whose values are all alike have none, and are left out."""
-    import numpy as np
-
-    n = len(sample)
-    found = []
-    step = max(1, _AT_ONCE // n)
-    for first in range(0, RESAMPLES, step):
-        drawn = sample[rng.integers(0, n, (min(step, RESAMPLES - first), n))]
-        error = drawn.std(axis=1, ddof=1) / n**0.5
-        some = error > 0.0
-        found.append((drawn.mean(axis=1)[some] - mean) / error[some])
-    return np.concatenate(found)
 
 
 def default_by(spec: Spec) -> tuple[str, ...]:
-    """What a summary is grouped by if nothing is said: all that varies but the seed, and jobs."""
-    return (*(key for key in spec.varied if key not in (SEED, ROUTES)), "routing", "job")
+    """What a summary is grouped by if nothing is said: all that varies but the seed and points, and jobs."""
+    points = spec.design.ranges if spec.design is not None else ()
+    return (*(key for key in spec.varied if key not in (SEED, ROUTES, *points)), "routing", "job")
 
 
 def groups(table: pa.Table, spec: Spec, seed: int) -> list[dict[str, Any]]:
@@ -99,17 +43,14 @@ def groups(table: pa.Table, spec: Spec, seed: int) -> list[dict[str, Any]]:
     Returns
     -------
     list of dict
-        `by`, `runs`, `failed`, and `values`: of every key `n`, `mean`, `median`, `low` and `high`.
+        `by`, `runs`, `failed`, and `values`: of every key `n` values, `draws` and `cluster` (what a draw is,
+        None: a value), `mean`, `median`, `low`, `high` and `no_interval` (why these are None).
     """
-    import pyarrow as pa
-
     by = spec.by if spec.by is not None else default_by(spec)
-    columns = {name: table[name].to_pylist() for name in dict.fromkeys((*by, "run", "error"))}
-    kept = [
-        key
-        for key in spec.keep
-        if pa.types.is_integer(kind := table.schema.field(key).type) or pa.types.is_floating(kind)
-    ]
+    left = tuple(name for name in spec.columns if name not in by and name in table.column_names)
+    names = dict.fromkeys((*by, *left, *(spec.cluster or ()), "job", "run", "error"))
+    columns = {name: table[name].to_pylist() for name in names}
+    kept = numbers(table, spec)
     values = {key: table[key].to_pylist() for key in kept}
     members: dict[tuple[Any, ...], list[int]] = {}
     failed: dict[tuple[Any, ...], int] = {}
@@ -125,17 +66,86 @@ def groups(table: pa.Table, spec: Spec, seed: int) -> list[dict[str, Any]]:
         if bare not in ended:
             rest = iter(bare)
             members[tuple(None if name == "job" else next(rest) for name in by)] = []
-    return [
-        {
-            "by": dict(zip(by, group, strict=True)),
-            "runs": len({columns["run"][at] for at in rows}),
-            "failed": failed.get(_without_job(by, group), 0),
-            "values": {
-                key: _told([values[key][at] for at in rows], [seed, _mark(by, group, key)]) for key in kept
-            },
-        }
-        for group, rows in members.items()
-    ]
+    found = []
+    for group, rows in members.items():
+        told = {}
+        for key in kept:
+            known = [at for at in rows if values[key][at] is not None]
+            cluster = spec.cluster or _cluster(left, columns, known, values[key])
+            told[key] = _told(known, columns, values[key], cluster, [seed, _mark(by, group, key)])
+        found.append(
+            {
+                "by": dict(zip(by, group, strict=True)),
+                "runs": len({columns["run"][at] for at in rows}),
+                "failed": failed.get(_without_job(by, group), 0),
+                "values": told,
+            }
+        )
+    return found
+
+
+def sensitivity(table: pa.Table, spec: Spec, seed: int) -> list[dict[str, Any]]:
+    """What matters, by group and kept number: the variance shares of a design's keys.
+
+    Parameters
+    ----------
+    table : pyarrow.Table
+        As `Store.merge` returns it.
+    spec : Spec
+        The sweep.
+    seed : int
+        Of the resamples.
+
+    Returns
+    -------
+    list of dict
+        `by`, `key` and `indices` (as `netloom.sweeps.sensitivity.indices`); empty unless the design is
+        `sobol`.
+    """
+    if spec.design is None or spec.design.kind != "sobol":
+        return []
+    from netloom.sweeps.sensitivity import indices
+
+    by, names = spec.by if spec.by is not None else default_by(spec), list(spec.design.ranges)
+    points = list(zip(*(spec.paired[name] for name in names), strict=True))
+    columns = {name: table[name].to_pylist() for name in dict.fromkeys((*by, *names, "error"))}
+    found = []
+    for key in numbers(table, spec):
+        cells: dict[tuple[Any, ...], dict[tuple[Any, ...], list[float]]] = {}
+        for at, value in enumerate(table[key].to_pylist()):
+            if columns["error"][at] is None and value is not None:
+                group = tuple(columns[name][at] for name in by)
+                point = tuple(columns[name][at] for name in names)
+                cells.setdefault(group, {}).setdefault(point, []).append(float(value))
+        for group, some in cells.items():
+            means = {point: math.fsum(values) / len(values) for point, values in some.items()}
+            shares = indices(spec.design, points, means, [seed, _mark(by, group, key)])
+            found.append({"by": dict(zip(by, group, strict=True)), "key": key, "indices": shares})
+    return found
+
+
+def numbers(table: pa.Table, spec: Spec) -> list[str]:
+    """The kept keys that are numbers."""
+    import pyarrow as pa
+
+    kinds = {key: table.schema.field(key).type for key in spec.keep}
+    return [key for key, kind in kinds.items() if pa.types.is_integer(kind) or pa.types.is_floating(kind)]
+
+
+def _cluster(
+    left: Sequence[str], columns: Mapping[str, Sequence[Any]], rows: Sequence[int], values: Sequence[Any]
+) -> tuple[str, ...]:
+    """The keys that make a draw, of those that the groups leave out."""
+    moving = list(left)
+    for key in sorted(left, key=lambda name: name != SEED):
+        others = [name for name in moving if name != key]
+        first: dict[tuple[Any, ...], Any] = {}
+        if all(
+            first.setdefault(tuple(columns[name][at] for name in (*others, "job")), values[at]) == values[at]
+            for at in rows
+        ):
+            moving = others
+    return tuple(key for key in moving if key != SEED) or tuple(moving)
 
 
 def _without_job(by: Sequence[str], group: Sequence[Any]) -> tuple[Any, ...]:
@@ -146,19 +156,33 @@ def _mark(by: Sequence[str], group: Sequence[Any], key: str) -> int:
     return zlib.crc32(repr((by, group, key)).encode())
 
 
-def _told(values: Sequence[float | None], seed: Sequence[int]) -> dict[str, Any]:
+def _told(
+    rows: Sequence[int],
+    columns: Mapping[str, Sequence[Any]],
+    values: Sequence[Any],
+    cluster: Sequence[str],
+    seed: Sequence[int],
+) -> dict[str, Any]:
     import numpy as np
 
-    known = [float(value) for value in values if value is not None]
+    known = [float(values[at]) for at in rows]
+    # Without a key that changes anything, all runs are one draw.
+    draws = intervals.cluster_means(known, [tuple(columns[name][at] for name in cluster) for at in rows])
     if not known:
-        return {"n": 0, "mean": None, "median": None, "low": None, "high": None}
-    bounds = interval(known, seed)
-    low, high = (None, None) if bounds is None else bounds
-    ordered = np.sort(np.asarray(known))
+        mean = median = None
+        bounds = intervals.Interval(None, None, "few")
+    else:
+        ordered = np.sort(np.asarray(known))
+        mean, median = float(ordered.mean()), float(np.median(ordered))
+        tied = len(known) >= intervals.LEAST and ordered[0] == ordered[-1]
+        bounds = intervals.mean(known if tied else draws, seed)
     return {
         "n": len(known),
-        "mean": float(ordered.mean()),
-        "median": float(np.median(ordered)),
-        "low": low,
-        "high": high,
+        "draws": len(draws),
+        "cluster": list(cluster) if len(draws) < len(known) else None,
+        "mean": mean,
+        "median": median,
+        "low": bounds.low,
+        "high": bounds.high,
+        "no_interval": bounds.reason,
     }

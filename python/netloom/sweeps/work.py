@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 from netloom.sweeps import kept
 from netloom.sweeps.private import private, public
 from netloom.sweeps.spec import FABRIC, ROUTES, SEED, texts
-from netloom.sweeps.toml import text_of, with_keys
+from netloom.sweeps.toml import inline, text_of, with_keys
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -93,9 +93,7 @@ def _run(plan: Plan, values: Mapping[str, Any]) -> Ended:
     opened = False
     try:
         word = str(values[ROUTES])
-        text = text_of(with_keys(_document(plan), {**values, ROUTES: [word]}))
-        fabric, opened = _fabric(plan, values, text)
-        scenario = _core.Scenario.on(fabric, text, plan["label"], plan["folder"])
+        scenario, opened = scenario_of(plan, values)
         opened = opened or bool(scenario.files) or not _is_word(word)
         ended = _core.simulate(scenario, word, routes=_routes(plan, values, scenario, word), threads=1)
         result = ended.result()
@@ -109,12 +107,47 @@ def _run(plan: Plan, values: Mapping[str, Any]) -> Ended:
             for job in result["jobs"]
         ]
         return {"rows": rows, "error": None, "seconds": time.perf_counter() - began}
-    except (NetloomError, OSError, MemoryError, KeyError) as error:
+    except (NetloomError, OSError, MemoryError, KeyError) as failed:
+        error = attributed(plan, values) or failed
         told = public(error)
         if opened or getattr(error, "opened", False):
             named = [text for text in texts([plan["label"], _document(plan), dict(values)]) if text]
             told = f"{_NOT_READ} ({private(error, named)}): netloom simulate --set says what is wrong"
         return {"rows": [], "error": told, "seconds": time.perf_counter() - began}
+
+
+def scenario_of(plan: Plan, values: Mapping[str, Any]) -> tuple[Scenario, bool]:
+    """The scenario with keys set, on a fabric that is made once; and whether a file was read for the fabric.
+
+    Raises
+    ------
+    NetloomError, OSError, KeyError
+        As the core words it, with a line of a text that nobody has: `attributed` says more.
+    """
+    from netloom import _core
+
+    routes = {ROUTES: [str(values[ROUTES])]} if ROUTES in values else {}
+    text = text_of(with_keys(_document(plan), {**values, **routes}))
+    fabric, opened = _fabric(plan, values, text)
+    return _core.Scenario.on(fabric, text, plan["label"], plan["folder"]), opened
+
+
+def attributed(plan: Plan, values: Mapping[str, Any]) -> Exception | None:
+    """What is wrong with a scenario with keys set, as `KEY=VALUE: …` where it is a key's; None if nothing."""
+    from netloom import _core
+    from netloom.errors import NetloomError
+
+    routes = {ROUTES: [str(values[ROUTES])]} if ROUTES in values else {}
+    given = [f"{key}={inline(value)}" for key, value in {**values, **routes}.items()]
+    try:
+        _core.Scenario.parse(
+            plan["text"].encode(), label=plan["label"], folder=plan["folder"], overrides=given
+        )
+    except (NetloomError, OSError) as error:
+        if error.args and isinstance(error.args[0], str):
+            error.args = (error.args[0].removeprefix("--set "), *error.args[1:])
+        return error
+    return None
 
 
 class _Cpu:

@@ -114,7 +114,8 @@ def _panel(key: str, groups: Sequence[Mapping[str, Any]], across: str, words: Se
             continue
         at = group["by"][across] if words is None else words.index(_word(group["by"][across]))
         name = ", ".join(_word(group["by"][other]) for other in differ)
-        engine = str(group["by"]["routing"]) if "routing" in differ else name
+        first = "routing" if "routing" in differ else differ[0] if differ else None
+        engine = name if first is None else _word(group["by"][first])
         point = Point(float(at), value["mean"], value["low"], value["high"])
         curves.setdefault((name, engine), []).append(point)
     ordered = [

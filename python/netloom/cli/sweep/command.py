@@ -55,6 +55,8 @@ def run(
     """
     options = options or ProductOptions()
     extras.need("arrow")
+    from netloom.sweeps import hopeless
+
     if inputs.is_stdin(str(sweep)) or options.output is None or inputs.is_stdin(str(options.output)):
         raise UsageError("a sweep names files beside it and its folder is one: neither can be -")
     refuse(_UNFIT, named(dask=dask, slurm=slurm))
@@ -64,6 +66,8 @@ def run(
     check_folder(options.output)
     text = run.read("sweep", str(sweep)).decode(errors="replace")
     prepared = _prepared(run, text, sweep)
+    with run.timed("read"):
+        hopeless.refuse(prepared)
     store = Store(options.output, prepared.spec, prepared.about)
     if slurm is not None:
         return _script(run, prepared, store, slurm, workers or _TASKS)
@@ -114,7 +118,7 @@ def part(
     if number >= count:
         raise UsageError(f"part {number} of {count}: expected a number from 0 to {count - 1}")
     run = Run("sweep-part", options or Options(), product=False)
-    prepared, store = _of_folder(run, sweep, folder, sum_)
+    prepared, store = _of_folder(run, sweep, folder, sum_, task=(number, count))
     numbers = range(number, prepared.spec.size, count)
     run.finishing()
     with _executor(run, None, workers) as (executor, under_way, look):
@@ -124,7 +128,7 @@ def part(
     return run.finish(
         result,
         lambda: report.part_text(result),
-        findings=outcome.failed > 0,
+        findings=outcome.failed > 0 or outcome.done < outcome.runs,
         interrupted=outcome.stopped == "interrupted",
     )
 
@@ -149,11 +153,12 @@ def merge(sweep: Path, folder: Path, /, *, options: Options | None = None) -> in
     with alone_in(folder):
         store.prepare()
         run.keeps()
+        store.join()
         done, failed = store.done()
         there = sum(key in done for key in prepared.keys)
-        outcome = Outcome(
-            len(prepared.keys), there, there, sum(key in failed for key in prepared.keys), 0.0, None
-        )
+        lost = sum(key in failed for key in prepared.keys)
+        whole = there == len(prepared.keys)
+        outcome = Outcome(len(prepared.keys), there, there, lost, 0.0, None if whole else "incomplete")
         return _finished(run, prepared, store, outcome, {"engine": "merge", "workers": 0})
 
 
@@ -169,6 +174,7 @@ def _script(run: Run, prepared: Prepared, store: Store, script: Path, tasks: int
     tasks = max(1, min(tasks, prepared.spec.size))
     with alone_in(store.path):
         store.prepare()
+        store.join()
         done, failed = store.done()
     made = slurm.script(prepared.name, prepared.spec.path, prepared.sum, store.path, tasks)
     written = run.write(made.encode(errors="surrogateescape"), script)
@@ -250,15 +256,21 @@ def _finished(run: Run, prepared: Prepared, store: Store, outcome: Outcome, by: 
     with run.timed("write"):
         table = store.merge(prepared.keys)
     _tell_damaged(run, store)
+    _tell_missing(run, outcome)
     path = str(store.path / TABLE)
     result = report.result(prepared, outcome, table, path, by, run.seconds, run.seed)
     return run.finish(
         result,
         lambda: report.text(result),
         rows=report.rows(result),
-        findings=outcome.failed > 0,
+        findings=outcome.failed > 0 or outcome.done < outcome.runs,
         interrupted=outcome.stopped == "interrupted",
     )
+
+
+def _tell_missing(run: Run, outcome: Outcome) -> None:
+    if outcome.done < outcome.runs:
+        run.note(f"the table has {outcome.done:,} of {outcome.runs:,} runs", kind="warning")
 
 
 def _tell_damaged(run: Run, store: Store) -> None:
@@ -277,13 +289,15 @@ def _prepared(run: Run, text: str, sweep: Path, expected: str | None = None) -> 
     return prepared
 
 
-def _of_folder(run: Run, sweep: Path, path: Path, expected: str | None = None) -> tuple[Prepared, Store]:
+def _of_folder(
+    run: Run, sweep: Path, path: Path, expected: str | None = None, task: tuple[int, int] | None = None
+) -> tuple[Prepared, Store]:
     """A sweep, and its folder that was made already."""
     if inputs.is_stdin(str(sweep)):
         raise UsageError("a sweep names files beside it: it cannot be -")
     text = run.read("sweep", str(sweep)).decode(errors="replace")
     prepared = _prepared(run, text, sweep, expected)
-    store = Store(path, prepared.spec, prepared.about)
+    store = Store(path, prepared.spec, prepared.about, task)
     store.join_in(same_text=expected is not None)
     return prepared, store
 

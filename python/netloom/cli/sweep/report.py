@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from netloom import intervals
 from netloom.cli.shared import render
 
 if TYPE_CHECKING:
@@ -44,9 +45,10 @@ def result(
         "table": path,
         "script": None,
         "rows": table.num_rows,
-        "interval": _interval(summary, seed),
+        "interval": _interval(seed),
         "groups": summary.groups(table, prepared.spec, seed),
-        "errors": _errors(table),
+        "sensitivity": summary.sensitivity(table, prepared.spec, seed),
+        "errors": _errors(table, prepared),
     }
 
 
@@ -58,8 +60,6 @@ def script_result(
     seed: int,
 ) -> dict[str, Any]:
     """The result object where only a script was written; `counts`: runs, done, reused, failed."""
-    from netloom.sweeps import summary
-
     return {
         "scenario": prepared.name,
         **dict(zip(("runs", "done", "reused", "failed"), counts, strict=True)),
@@ -70,8 +70,9 @@ def script_result(
         "table": None,
         "script": script,
         "rows": 0,
-        "interval": _interval(summary, seed),
+        "interval": _interval(seed),
         "groups": [],
+        "sensitivity": [],
         "errors": [],
     }
 
@@ -114,29 +115,41 @@ def part_text(result: Mapping[str, Any]) -> str:
     return render.pairs([("part", f"{result['part']} of {render.count(result['parts'])}: {_done(result)}")])
 
 
-def _interval(summary: Any, seed: int) -> dict[str, Any]:
+def _interval(seed: int) -> dict[str, Any]:
     return {
-        "method": summary.METHOD,
-        "level": summary.LEVEL,
-        "resamples": summary.RESAMPLES,
+        "method": intervals.METHOD,
+        "level": intervals.LEVEL,
+        "resamples": intervals.RESAMPLES,
         "seed": seed,
     }
 
 
-def _errors(table: pa.Table) -> list[dict[str, Any]]:
-    """What failed runs said, the most frequent first."""
+def _errors(table: pa.Table, prepared: Prepared) -> list[dict[str, Any]]:
+    """What failed runs said, the most frequent first, and which line of the sweep that is."""
     counts: dict[str, int] = {}
     for error in table["error"].to_pylist():
         if error is not None:
             counts[error] = counts.get(error, 0) + 1
     ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
-    return [{"error": error, "runs": number} for error, number in ordered[:20]]
+    found = []
+    for error, number in ordered[:20]:
+        key = next((key for key in prepared.spec.varied if error.startswith(f"{key}=")), None)
+        at = None if key is None else prepared.spec.place(key)
+        found.append({"at": at, "error": error, "runs": number})
+    return found
 
 
 def rows(result: Mapping[str, Any]) -> list[dict[str, Any]]:
     """What CSV holds: a row a group and key."""
     return [
-        {**group["by"], "key": key, "runs": group["runs"], "failed": group["failed"], **value}
+        {
+            **group["by"],
+            "key": key,
+            "runs": group["runs"],
+            "failed": group["failed"],
+            **value,
+            "cluster": ",".join(value["cluster"] or ()) or None,
+        }
         for group in result["groups"]
         for key, value in group["values"].items()
     ]
@@ -153,7 +166,13 @@ def text(result: Mapping[str, Any]) -> str:
     parts = [render.pairs(head)]
     if result["groups"]:
         parts.append(f"mean and its {level} interval ({result['interval']['method']})\n{_groups(result)}")
-    failed = [(f"{count(one['runs'])} x", one["error"]) for one in result["errors"]]
+        parts += _draws(result)
+    if result["sensitivity"]:
+        parts.append(f"share of the variance and its {level} interval\n{_shares(result)}")
+    failed = [
+        (f"{count(one['runs'])} x", f"{one['at']}: {one['error']}" if one["at"] else one["error"])
+        for one in result["errors"]
+    ]
     if failed:
         parts.append(f"failed\n{render.pairs(failed)}")
     return "\n\n".join(parts)
@@ -167,7 +186,10 @@ def _done(result: Mapping[str, Any]) -> str:
     if result["failed"]:
         runs += f", {count(result['failed'])} failed"
     if result["stopped"] is not None:
-        runs += f" ({result['stopped']}: the same command goes on)"
+        told = "the same command goes on"
+        if result["stopped"] == "incomplete":
+            told = f"{count(result['runs'] - result['done'])} are missing"
+        runs += f" ({result['stopped']}: {told})"
     return runs
 
 
@@ -186,6 +208,42 @@ def _groups(result: Mapping[str, Any]) -> str:
     told = render.table(header, lines, right=[len(names)])
     more = len(result["groups"]) - len(shown)
     return told + (f"\n… and {render.count(more)} groups more: --format csv has them" if more else "")
+
+
+def _shares(result: Mapping[str, Any]) -> str:
+    """Variance shares: a row a group, kept key and key of the design."""
+    names = list(result["sensitivity"][0]["by"])
+    lines = []
+    for one in result["sensitivity"][:_MOST]:
+        head = [*(_word(one["by"][name]) for name in names), one["key"]]
+        for share in one["indices"]:
+            cells = [
+                f"{share[kind]:.3f} [{share[f'{kind}_low']:.3f}, {share[f'{kind}_high']:.3f}]"
+                for kind in ("first", "total")
+            ]
+            lines.append([*head, share["name"], *cells])
+        if not one["indices"]:
+            lines.append([*head, "-", "-", "-"])
+    return render.table([*names, "of", "key", "first order", "total"], lines)
+
+
+def _draws(result: Mapping[str, Any]) -> list[str]:
+    """What counted as a draw, and why means have no interval."""
+    values = [value for group in result["groups"] for value in group["values"].values() if value["n"]]
+    lines = []
+    for names in dict.fromkeys(tuple(value["cluster"] or ()) for value in values):
+        some = [value for value in values if names and tuple(value["cluster"] or ()) == names]
+        if some:
+            draws = sorted({value["draws"] for value in some})
+            told = f"{draws[0]}" if len(draws) == 1 else f"{draws[0]} to {draws[-1]}"
+            lines.append(("draws", f"{told}: runs that agree in {', '.join(names)} are one"))
+    for reason, why in intervals.WHY.items():
+        number = sum(value["no_interval"] == reason for value in values)
+        if number:
+            lines.append(
+                ("no interval", f"{render.count(number)} of {render.count(len(values))} means: {why}")
+            )
+    return [render.pairs(lines)] if lines else []
 
 
 def _word(value: Any) -> str:
