@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import shlex
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 import netloom as nl
 from netloom import apply as applying
 from netloom.apply import planning
+from netloom.cli.apply import report
 from netloom.errors import LiveError
 from netloom.live import Access
 
@@ -190,3 +192,23 @@ def test_lines_that_are_no_events_are_told(tmp_path):
     (journal.folder / "journal.jsonl").write_text("\n".join([lines[0], "garbage", lines[2]]) + "\n")
     assert journal.odd_lines() == [2]
     assert journal.changes()[0].state == "applied"
+
+
+def test_what_is_printed_to_be_pasted_is_quoted_for_a_shell(tmp_path):
+    from types import SimpleNamespace
+
+    class Manager:
+        routes_file = None
+        pid = 7
+
+        @classmethod
+        def all_running(cls, access):
+            return [cls(), cls()]
+
+    access = SimpleNamespace(socket_name="own1", host="gpu01 mlx5_0", ca=None, port=None)
+    folder = tmp_path / "it's a journal"
+    again = report.again(access, SimpleNamespace(folder=folder), Manager())
+    assert shlex.split(again) == [
+        *("--sim", "own1,gpu01 mlx5_0", "--opensm", "7"),
+        *("--journal", str(folder)),
+    ]

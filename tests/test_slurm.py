@@ -41,9 +41,9 @@ def test_squeue_and_sacct_tell_nodes_and_tasks():
     old = {"job_id": 7, "name": "x", "nodes": "a[1-4]", "state": {"current": "RUNNING"}, "steps": steps}
     assert slurm.read(json.dumps({"jobs": [old]}).encode(), "s")[0].tasks == 16
     found = slurm.read(SACCT.encode(), "sacct.txt")
-    assert [(one.title, len(one.nodes), one.tasks) for one in found] == [
-        ("lulesh.1", 8, 16),
-        ("cg.2", 8, None),
+    assert [(one.title, len(one.nodes), one.tasks, one.ended) for one in found] == [
+        ("lulesh.1", 8, 16, False),
+        ("cg.2", 8, None, True),
     ]
     # -P ends lines without a bar, -p with one.
     bars = "".join(f"{line}|\n" for line in SACCT.splitlines())
@@ -70,6 +70,77 @@ def test_what_cannot_be_used_is_left_out_and_told():
     assert "2 jobs left out, that share nodes" in told
     with pytest.raises(NetloomError, match="no job is left"):
         slurm.usable(jobs, ["z"], "q.json")
+
+
+def test_jobs_that_have_ended_do_not_count():
+    rows = [
+        *(
+            ("101", "COMPLETED", 100, 200),
+            ("102", "CANCELLED by 1001", 300, 400),
+            ("103", "FAILED", 500, 600),
+        ),
+        *(("104", "TIMEOUT", 700, 800), ("105", "NODE_FAIL", 900, 1000), ("110", "RUNNING", 950, "Unknown")),
+    ]
+    lines = [f"{number}|x|n[00-03]|{state}|{start}|{end}" for number, state, start, end in rows]
+    table = "\n".join(["JobID|JobName|NodeList|State|Start|End", *lines, ""])
+    listed = [
+        job(int(number), "n[00-03]", job_state=[state.split()[0]], start_time=start, end_time={"number": end})
+        for number, state, start, end in rows
+    ]
+    times = [
+        {"job_id": one["job_id"], "nodes": one["nodes"], "state": {"current": one["job_state"]}}
+        | {"time": {"start": one["start_time"], "end": row[3]}}
+        for one, row in zip(listed, rows, strict=True)
+    ]
+    known = [f"n{n:02}" for n in range(4)]
+    for data in (table.encode(), squeue(*listed), squeue(*times)):
+        jobs = slurm.read(data, "q")
+
+        def numbers(period=None, jobs=jobs):
+            kept, found = slurm.usable(jobs, known, "q", period)
+            assert found == []
+            return [one.number for one in kept]
+
+        assert numbers() == ["110"]
+        # By start and end, whatever became of them; a job that runs has no end.
+        assert numbers(slurm.Period(120, 130)) == ["101"]
+        assert numbers(slurm.Period(350, 450)) == ["102"]
+        assert numbers(slurm.Period(5000, 5001)) == ["110"]
+        with pytest.raises(NetloomError, match=r"no job is left: 6 ran at other times"):
+            numbers(slurm.Period(210, 290))
+    # Two after each other in one interval: nobody can tell whose traffic it is.
+    with pytest.raises(NetloomError, match="share nodes"):
+        slurm.usable(jobs, known, "q", slurm.Period(150, 350))
+    with pytest.raises(NetloomError, match="no job is left: 5 ended before"):
+        slurm.usable(jobs[:-1], known, "q")
+    untold = slurm.read(squeue(job(7, "n00"), job(8, "n01", start_time=5)), "q")
+    kept, found = slurm.usable(untold, known, "q", slurm.Period(10, 20))
+    assert [one.number for one in kept] == ["8"]
+    assert "no Start is told, or End: lulesh.7" in found[0]["text"]
+
+
+@pytest.mark.parametrize(
+    "text", ["", "1", "5,4", "yesterday,today", "1,2,3", "Unknown,4", "2026-11-27T10:00:00", "nan,inf"]
+)
+def test_what_is_no_period_is_refused(text):
+    with pytest.raises(ValueError, match="expected START,END"):
+        slurm.Period.parse(text)
+
+
+def test_ended_jobs_of_a_site_do_not_count(netloom, paths):
+    case = paths.root / "tests" / "data" / "cases" / "sacct-finished-jobs"
+    for listed, names in (("sacct.txt", ["now.110", "other.111"]), ("squeue.json", ["b3.9"])):
+        words = ("--counters-from", case / "counters.csv", "--jobs", case / listed, "--once")
+        result = netloom.result("watch", case / "net.txt", *words)
+        assert [one["name"] for one in result["jobs"]] == names
+        assert result["findings"] == []
+    words = ("infer", case / "net.txt", "minhop", case / "counters.csv", "--jobs", case / "sacct.txt")
+    result = netloom.result(*words)
+    assert result["total_bytes"] == pytest.approx(3000)
+    assert netloom(*words, "--during", "soon").code == 2
+    done = netloom(*words, "--during", "2026-11-27T10:00:00,2026-11-27T10:05:00")
+    assert done.code == 3
+    assert "no Start is told" in done.err
 
 
 @pytest.mark.parametrize(
@@ -119,7 +190,7 @@ def test_watch_and_infer_take_slurm_s_jobs_and_standard_input(netloom, paths):
     assert [one["kind"] for one in result["findings"]] == ["job-left-out"]
     (netloom.folder / "s.txt").write_text(SACCT)
     words = ("--counters-from", "c.csv", "--jobs", "s.txt", "--once")
-    assert [one["name"] for one in netloom.result("watch", paths.ft2, *words)["jobs"]] == ["lulesh.1", "cg.2"]
+    assert [one["name"] for one in netloom.result("watch", paths.ft2, *words)["jobs"]] == ["lulesh.1"]
     # Counters of the two jobs alone, so that there is nothing to find but the job that is left out.
     both = '[[job]]\nname = "a"\nhosts = "host[0000-0007]"\nranks = 8\n'
     netloom.ok("counters", "synth", paths.ft2, "ftree", "all-to-all", "--seconds", "1", "-o", "d.csv")

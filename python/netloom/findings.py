@@ -163,6 +163,8 @@ KINDS: dict[str, tuple[Severity, Class]] = {
     # Of cables (python/netloom/health): beside their siblings, and beside what was expected.
     "slow-cable": ("warning", "hosts"),
     "slow-host-cable": ("note", "hosts"),
+    "wrong-rail": ("warning", "hosts"),
+    "fewer-uplinks": ("warning", "hosts"),
     "cable-missing": ("warning", "hosts"),
     "cable-elsewhere": ("note", "hosts"),
     "host-restarted": ("note", "hosts"),

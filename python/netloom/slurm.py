@@ -1,22 +1,28 @@
 """Who was where, from Slurm: `squeue --json`, `sacct --json`, `sacct -P`.
 
-A scheduler knows more than one fabric: jobs that wait, that share nodes, of other clusters. What cannot be
-used is left out with a finding, never refused; only where nothing is left there is an error.
+A scheduler knows more than one fabric: jobs that wait, that have ended, that share nodes, of other clusters.
+Those that wait or have ended do not count; what else cannot be used is left out with a finding, never
+refused; only where nothing is left there is an error. Of a past time (`Period`) jobs count by their start and
+end, whatever became of them.
 
 Grammar. JSON: `{"jobs": [{"job_id", "name", "nodes": HOSTLIST, "job_state": WORD or [WORD] (squeue) or
 "state": {"current": WORD or [WORD]} (sacct), "cluster", "tasks": N or {"number": N}, "steps": [{"tasks":
-{"count": N}}]}]}`; of other keys nothing is asked. Text: a header with `JobID` and `NodeList` between bars, a
-row a job or step (`123.batch`, `123.0`), of which only `NTasks` counts.
+{"count": N}}], "start_time", "end_time" (squeue) or "time": {"start", "end"} (sacct), seconds since 1970}]}`;
+of other keys nothing is asked. Text: a header with `JobID` and `NodeList` between bars, a row a job or step
+(`123.batch`, `123.0`), of which only `NTasks` counts; `Start` and `End` as `2026-11-27T10:00:00`, local time,
+or in seconds since 1970.
 Source: Slurm 21.08 to 24.11, `man squeue`, `man sacct`, data_parser plugins v0.0.37 to v0.0.42.
 """
 
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from netloom.errors import FormatError, NetloomError, PlaceError
@@ -24,6 +30,11 @@ from netloom.findings import Finding, finding
 
 _NOT_THERE = ("PENDING", "CONFIGURING", "REQUEUED", "REQUEUE_HOLD", "RESV_DEL_HOLD", "SPECIAL_EXIT")
 """States of jobs that have no nodes yet."""
+_ENDED = (
+    *("BOOT_FAIL", "CANCELLED", "COMPLETED", "DEADLINE", "FAILED", "NODE_FAIL", "OUT_OF_MEMORY", "PREEMPTED"),
+    *("REVOKED", "TIMEOUT"),
+)
+"""States of jobs that have their nodes no more."""
 _NO_NODES = ("", "none", "none assigned", "(null)", "unknown", "n/a")
 _TOLD = 5
 """Jobs that are told one by one of every reason."""
@@ -38,11 +49,58 @@ class SlurmJob:
     nodes: list[str]
     tasks: int | None
     cluster: str | None
+    ended: bool = False
+    """Whether its state says so."""
+    start: float | None = None
+    """Seconds since 1970; None if it is not told."""
+    end: float | None = None
+    """The same; of a job that runs it is a guess of Slurm's, and not asked."""
 
     @property
     def title(self) -> str:
         """`lulesh.123`: names alone are not unique."""
         return f"{self.name}.{self.number}" if self.name else self.number
+
+
+@dataclass(frozen=True)
+class Period:
+    """A past time.
+
+    Parameters
+    ----------
+    start, end : float
+        Seconds since 1970.
+
+    Examples
+    --------
+    >>> Period.parse("1700000000,1700000060").end
+    1700000060.0
+    """
+
+    start: float
+    end: float
+
+    @classmethod
+    def parse(cls, text: str) -> Period:
+        """Of `START,END`, each as Slurm prints times (local ones) or in seconds since 1970.
+
+        Raises
+        ------
+        ValueError
+            If it is anything else, or ends before it starts.
+        """
+        parts = text.split(",")
+        times = [_time(part.strip()) for part in parts]
+        if len(times) != 2 or times[0] is None or times[1] is None or times[0] > times[1]:
+            raise ValueError(
+                f'expected START,END, as 2026-11-27T10:00:00,2026-11-27T10:05:00, found "{text}"'
+            )
+        return cls(times[0], times[1])
+
+    def meets(self, job: SlurmJob) -> bool:
+        """Whether the job had its nodes for some of this time."""
+        ended = job.end if job.ended else None
+        return job.start is not None and job.start < self.end and (ended is None or ended > self.start)
 
 
 def is_slurm(data: bytes) -> bool:
@@ -62,7 +120,7 @@ def _is_for_people(header: str) -> bool:
 
 
 def read(data: bytes, label: str) -> list[SlurmJob]:
-    """The jobs that have nodes.
+    """The jobs that have nodes, or had them.
 
     Raises
     ------
@@ -77,9 +135,11 @@ def read(data: bytes, label: str) -> list[SlurmJob]:
 
 
 def usable(
-    jobs: Sequence[SlurmJob], known: Iterable[str], label: str
+    jobs: Sequence[SlurmJob], known: Iterable[str], label: str, period: Period | None = None
 ) -> tuple[list[SlurmJob], list[Finding]]:
     """The jobs all of whose nodes are `known` and nobody else's, and findings for those that are left out.
+
+    Of jobs that had ended, or were not there in `period` if that is given, nothing is said.
 
     Raises
     ------
@@ -87,9 +147,14 @@ def usable(
         If no job is left.
     """
     names = set(known)
+    past = len(jobs)
+    jobs, untold = _there(jobs, period)
+    past -= len(jobs) + len(untold)
     shared = Counter(node for job in jobs for node in set(job.nodes))
     kept: list[SlurmJob] = []
     why: dict[str, list[str]] = {}
+    if untold:
+        why["of which no Start is told, or End"] = [job.title for job in untold]
     for job in jobs:
         strangers = [node for node in job.nodes if node not in names]
         twice = [node for node in job.nodes if shared[node] > 1]
@@ -115,9 +180,19 @@ def usable(
         text = f"{label}: {what} left out, {reason}: {', '.join(titles[:_TOLD])}{more}"
         found.append(finding("job-left-out", text))
     if not kept:
-        reasons = "; ".join(one["text"].removeprefix(f"{label}: ") for one in found)
+        others = f"{past} ended before" if period is None else f"{past} ran at other times"
+        told = [one["text"].removeprefix(f"{label}: ") for one in found] + [others] * (past > 0)
+        reasons = "; ".join(told)
         raise PlaceError(f"{label}: no job is left: {reasons or 'none has nodes'}")
     return kept, found
+
+
+def _there(jobs: Sequence[SlurmJob], period: Period | None) -> tuple[Sequence[SlurmJob], Sequence[SlurmJob]]:
+    """Those that have their nodes, or had them in a period; and those of which that is not told."""
+    if period is None:
+        return [job for job in jobs if not job.ended], []
+    untold = [job for job in jobs if job.start is None or (job.ended and job.end is None)]
+    return [job for job in jobs if job not in untold and period.meets(job)], untold
 
 
 def jobs_file(jobs: Sequence[SlurmJob]) -> str:
@@ -170,10 +245,18 @@ def _of_json(text: str, label: str) -> list[SlurmJob]:
             tasks,
             row.get("cluster"),
             where,
+            _times(row),
         )
         if made is not None:
             jobs.append(made)
     return jobs
+
+
+def _times(row: Mapping[str, Any]) -> tuple[Any, Any]:
+    """Start and end of a job of squeue, or of sacct."""
+    time = row.get("time")
+    time = time if isinstance(time, Mapping) else {}
+    return row.get("start_time", time.get("start")), row.get("end_time", time.get("end"))
 
 
 def _of_table(text: str, label: str) -> list[SlurmJob]:
@@ -217,6 +300,7 @@ def _of_table(text: str, label: str) -> list[SlurmJob]:
             tasks.get(job),
             row.get("cluster"),
             f"{label}:{at}",
+            (row.get("start"), row.get("end")),
         )
         if made is not None:
             found.append(made)
@@ -224,9 +308,16 @@ def _of_table(text: str, label: str) -> list[SlurmJob]:
 
 
 def _job(
-    number: Any, name: Any, nodes: Any, states: list[str], tasks: int | None, cluster: Any, where: str
+    number: Any,
+    name: Any,
+    nodes: Any,
+    states: list[str],
+    tasks: int | None,
+    cluster: Any,
+    where: str,
+    times: tuple[Any, Any],
 ) -> SlurmJob | None:
-    """A job that has nodes; None for one that waits."""
+    """A job that has nodes, or had them; None for one that waits."""
     from netloom import _core
 
     if nodes is None or str(nodes).strip().lower() in _NO_NODES or any(one in _NOT_THERE for one in states):
@@ -239,7 +330,27 @@ def _job(
         hosts = list(dict.fromkeys(_core.expand_hostlist(nodes)))
     except NetloomError as error:
         raise FormatError(f"{where}: nodes: {error}") from None
-    return SlurmJob(str(number), str(name or ""), hosts, tasks, str(cluster) if cluster else None)
+    # `COMPLETING` alone is of a job whose nodes are not free yet; beside it stands what became of the job.
+    ended = any(one.upper().rstrip("+") in _ENDED for one in states)
+    start, end = map(_time, times)
+    of = str(cluster) if cluster else None
+    return SlurmJob(str(number), str(name or ""), hosts, tasks, of, ended, start, end)
+
+
+def _time(told: Any) -> float | None:
+    """Seconds since 1970 of a time as Slurm tells it; None for one that is not known (`Unknown`, 0)."""
+    if isinstance(told, Mapping):
+        told = None if told.get("set") is False else told.get("number")
+    if isinstance(told, str):
+        try:
+            told = (
+                float(told) if told.isascii() and told.isdigit() else datetime.fromisoformat(told).timestamp()
+            )
+        except (ValueError, OverflowError, OSError):
+            return None
+    if isinstance(told, bool) or not isinstance(told, int | float):
+        return None
+    return float(told) if math.isfinite(told) and told > 0 else None
 
 
 def _number(told: Any) -> int | None:

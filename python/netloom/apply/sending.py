@@ -11,6 +11,7 @@ or, where a cable was cut meanwhile that these need, to the old tables mended ar
 from __future__ import annotations
 
 import contextlib
+import shlex
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
@@ -136,7 +137,7 @@ def apply(
             folder, change = elsewhere
             raise LiveError(
                 f"{folder}: change {change.id} was left unfinished: "
-                f"`netloom apply recover --yes --journal {folder}` first"
+                f"`netloom apply recover --yes --journal {shlex.quote(str(folder))}` first"
             )
         left = journal.unfinished()
         if left is not None and recovers is None:

@@ -60,11 +60,11 @@ def show(fabric: str, /, *, roots: str | None = None, options: Options | None = 
     """
     run = Run("fabric-show", options or Options(), product=False)
     net = inputs.with_roots(run, run.fabric(fabric), roots)
-    from netloom.health import siblings
+    from netloom.health import places, siblings
     from netloom.health.stages import stages
 
-    slow = siblings.findings_of(net)
-    result = {**summary(net), "stages": stages(net), "findings": findings(net.findings) + slow}
+    odd = siblings.findings_of(net) + places.findings_of(net)
+    result = {**summary(net), "stages": stages(net), "findings": findings(net.findings) + odd}
     return run.finish(result, lambda: text(result))
 
 

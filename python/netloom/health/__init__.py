@@ -3,6 +3,7 @@
 | module | |
 |---|---|
 | `siblings` | cables that run slower than their siblings |
+| `places` | adapters and uplinks that are elsewhere than their siblings |
 | `error_counters` | error counters by port, from every form of reading |
 | `expected` | cables of a plan that are not there |
 | `stages` | uplinks, over-subscription and bisection by level |
@@ -21,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 from netloom.findings import KINDS, SEVERITIES, Finding, finding
 from netloom.health.error_counters import Count, Errors, counts
 from netloom.health.expected import Differences, compare
+from netloom.health.places import findings_of
 from netloom.health.siblings import slow_cables
 from netloom.nodes import Nodes
 
@@ -185,6 +187,7 @@ def examine(
     for cable in cables:
         cable.problems.sort(key=lambda one: one.rank)
     findings = [one for one in _of_dump(fabric) if one["kind"] in _OF_FABRIC]
+    findings += findings_of(fabric, found.nodes)
     findings += [] if differences is None else differences.findings
     return Health(cables, findings, differences)
 

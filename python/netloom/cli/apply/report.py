@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING, Any
 
 from netloom.cli.shared import render
@@ -15,22 +16,22 @@ _SHOWN = 10
 
 
 def again(access: Access, journal: Journal, manager: Manager) -> str:
-    """What another call needs to mean the same fabric and journal."""
+    """What another call needs to mean the same fabric and journal, as a shell takes it."""
     from netloom.apply import Journal
 
-    words = []
+    words: list[str] = []
     if access.socket_name is not None:
-        words.append(f"--sim {access.socket_name}{f',{access.host}' if access.host else ''}")
+        words += ["--sim", f"{access.socket_name}{f',{access.host}' if access.host else ''}"]
     if access.ca is not None:
-        words.append(f"--ca {access.ca}")
+        words += ["--ca", access.ca]
     if access.port is not None:
-        words.append(f"--port {access.port}")
+        words += ["--port", str(access.port)]
     if len(type(manager).all_running(access)) > 1:
-        words.append(f"--opensm {manager.pid}")
+        words += ["--opensm", str(manager.pid)]
     file = manager.routes_file
     if file is None or Journal.beside(file).folder != journal.folder:
-        words.append(f"--journal {journal.folder}")
-    return "".join(f" {word}" for word in words)
+        words += ["--journal", str(journal.folder)]
+    return "".join(f" {shlex.quote(word)}" for word in words)
 
 
 def text(result: dict[str, Any], fabric: str, switches: int, again: str = "", does: str = "") -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import errno
 import itertools
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -34,6 +35,8 @@ _SECONDS = 50.0
 _STEPS, _WINDOWS = 200, 50
 _ALIKE = 0.1
 """By how much slopes may differ from the rate sent, where there are packets enough to tell."""
+_DECODED = ("net.txt", "packets.parquet")
+"""What `netloom sample decode` takes."""
 _SURE = 5.0
 """Standard errors."""
 _STOOD = 0.05
@@ -303,7 +306,7 @@ def _text(result: dict[str, Any]) -> str:
         "packets of h11 are in no count"
     )
     parts.append(
-        f"written to {result['folder']}/: {', '.join(result['files'])}\n"
-        f"next: netloom sample decode {result['folder']}/net.txt {result['folder']}/packets.parquet"
+        f"written to {result['folder']}/: {', '.join(result['files'])}\nnext: "
+        + shlex.join(["netloom", "sample", "decode", *(f"{result['folder']}/{name}" for name in _DECODED)])
     )
     return "\n\n".join(parts) + render.findings(result["findings"])

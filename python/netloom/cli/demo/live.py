@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import itertools
+import shlex
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -335,6 +336,6 @@ def text(result: dict[str, Any]) -> str:
     folder = result["folder"]
     parts.append(
         f"written to {folder}/: {', '.join(result['files'])}\n"
-        f"next: netloom apply history --journal {folder}/routes.lfts.journal"
+        f"next: netloom apply history --journal {shlex.quote(f'{folder}/routes.lfts.journal')}"
     )
     return "\n\n".join(parts)

@@ -20,6 +20,7 @@ from netloom.findings import findings
 
 if TYPE_CHECKING:
     from netloom._core import Fabric, Job
+    from netloom.slurm import Period
 
 _ATOMS = 3
 """How many atoms of a job the text tells."""
@@ -41,7 +42,10 @@ _VERDICTS = {
     "not identifiable": "not identifiable: certain is only what every host sends and receives",
 }
 
-_UNFIT = need(("--sl2vl",), ("--vl-scheme",), "--sl2vl needs --vl-scheme: which tables are expected")
+_UNFIT = (
+    *need(("--sl2vl",), ("--vl-scheme",), "--sl2vl needs --vl-scheme: which tables are expected"),
+    *need(("--during",), ("--jobs",), "--during needs --jobs: which of them had their nodes then"),
+)
 
 
 def infer(
@@ -52,6 +56,7 @@ def infer(
     /,
     *,
     jobs: Path | None = None,
+    during: str | None = None,
     vl_scheme: str | None = None,
     unit: Literal["bytes", "packets", "mixed"] = "bytes",
     mtu: Annotated[float, options.within(1, 65536.0)] = 4096.0,
@@ -82,6 +87,9 @@ def infer(
         A jobs file (.toml), or what `squeue --json`, `sacct -P` or `sacct --json` printed: only hosts of one
         job talk to each other. Of a matrix or pattern in it, only the number of ranks is used. [default: all
         hosts are one job, a rank each]
+    during
+        START,END of a past interval, as Slurm prints times: of Slurm's jobs those that had their nodes then.
+        [default: those that have not ended]
     vl_scheme
         How pairs were spread over virtual lanes: `5sl5vl:seed=1`, as in `netloom counters synth`.
         [default: whole links are used]
@@ -116,9 +124,10 @@ def infer(
     from netloom import _core
 
     options = options or Options()
-    refuse(_UNFIT, named(sl2vl=sl2vl, vl_scheme=vl_scheme))
+    refuse(_UNFIT, named(sl2vl=sl2vl, vl_scheme=vl_scheme, during=during, jobs=jobs))
     adapters = adapters or who.Adapters()
     adapters.check(jobs)
+    period = None if during is None else _period(during)
     spans = [windows.Window(routes=routes, paths=paths, reading=counters, after=after)]
     spans += [windows.also(text) for text in also_counted or ()]
     numbers = windows.chosen(interval, spans)
@@ -134,7 +143,7 @@ def infer(
         files.check_tables(run, net, sl2vl, vl_scheme)
     read = [windows.read(run, net, window) for window in spans]
     windows.differ(spans, numbers)
-    placed = None if jobs is None else _placed(run, net, jobs, adapters)
+    placed = None if jobs is None else _placed(run, net, jobs, adapters, period)
     before = None
     if remember is not None:
         before = memory.Memory(remember)
@@ -199,8 +208,17 @@ def _sets_aside(run: Run, hosts: list[int]) -> None:
     run.sets_aside(_END_S * pairs)
 
 
-def _placed(run: Run, net: Fabric, jobs: Path, adapters: who.Adapters) -> list[Job]:
-    found = who.placed(run, net, jobs, adapters=adapters)
+def _period(text: str) -> Period:
+    from netloom.slurm import Period
+
+    try:
+        return Period.parse(text)
+    except ValueError as error:
+        raise UsageError(f"--during: {error}") from None
+
+
+def _placed(run: Run, net: Fabric, jobs: Path, adapters: who.Adapters, during: Period | None) -> list[Job]:
+    found = who.placed(run, net, jobs, adapters=adapters, during=during)
     if not inputs.is_stdin(str(jobs)):
         run.note_jobs(jobs)
     return found

@@ -67,6 +67,7 @@ OPTIONS: dict[str, tuple[str, str]] = {
     "--hosts": ("bool", "adapters' own ports too"),
     "--hottest": ("int", "how many of the most loaded links to list"),
     "--interface": ("str", "an interface of this machine and the port that it is"),
+    "--during": ("str", "a past time, START,END as Slurm prints times"),
     "--interval": ("int", "the number of one interval of counters"),
     "--islands": ("int", "searches side by side"),
     "--job": ("str", "one job of a run"),

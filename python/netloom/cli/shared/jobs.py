@@ -15,6 +15,7 @@ from netloom.errors import NetloomError
 if TYPE_CHECKING:
     from netloom._core import Fabric, Job
     from netloom.cli.shared.run import Run
+    from netloom.slurm import Period
 
 
 @Parameter(name="*", group="Adapters of jobs")
@@ -35,12 +36,19 @@ class Adapters:
 
 
 def placed(
-    run: Run, fabric: Fabric, jobs: Path, *, again: bool = False, adapters: Adapters | None = None
+    run: Run,
+    fabric: Fabric,
+    jobs: Path,
+    *,
+    again: bool = False,
+    adapters: Adapters | None = None,
+    during: Period | None = None,
 ) -> list[Job]:
     """Who is where, of a jobs file or of what Slurm prints; both may come from standard input.
 
     Of Slurm's jobs those that cannot be used are left out, with findings of the run. A jobs file that comes
-    from standard input can name no files. `again`: the file is an input of the run already.
+    from standard input can name no files. `again`: the file is an input of the run already. `during`:
+    Slurm's jobs of a past time.
     """
     from netloom import _core, reading, slurm
     from netloom.errors import FormatError
@@ -61,12 +69,14 @@ def placed(
         if slurm.is_slurm(text):
             table = fabric.host_table()
             known = [*table["name"], *table["machine"]]
-            kept, found = slurm.usable(slurm.read(text, label), known, label)
+            kept, found = slurm.usable(slurm.read(text, label), known, label, during)
             new = [one for one in found if one not in run.findings]
             run.findings += new
             for one in new:
                 run.note(one["text"], kind=one["severity"])
             text = slurm.jobs_file(kept).encode()
+        elif during is not None:
+            raise UsageError("--during is about what Slurm prints (--jobs): a jobs file tells no times")
         elif label != "-":
             try:
                 if again:

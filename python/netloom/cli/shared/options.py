@@ -87,7 +87,7 @@ class Options:
     work: Annotated[int | None, _U64] = None
     """Stop searching after so many units of work: a reproducible limit."""
     name_map: Path | None = None
-    """A node-name-map, as the InfiniBand tools use: switches have these names instead of a dump's own."""
+    """A node-name-map, as the InfiniBand tools use: nodes have these names instead of a dump's own."""
     max_input: Annotated[int | None, SIZE] = None
     """Largest input to read, in bytes after decompression: `8G`. [default: 4G; for compressed files 20 to 100
     times their size]"""

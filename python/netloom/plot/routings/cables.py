@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from netloom.errors import NetloomError
+from netloom.health.places import fewer_uplinks
 from netloom.plot import style
 from netloom.plot.layout import pods
 from netloom.shown import legend
@@ -55,6 +56,8 @@ class Cables:
         `leaf[port] → spine[port]` of each.
     leaves : list of str
         The leaves' names, a column each.
+    lacking : array of bool
+        Whether a leaf has fewer cables than those beside it (`netloom.health.places`).
     """
 
     up: Numbers
@@ -66,6 +69,7 @@ class Cables:
     pods: list[tuple[int, int]]
     names: list[str]
     leaves: list[str]
+    lacking: npt.NDArray[np.bool_]
 
     def busier(self, per_link: Array) -> Array:
         """The larger of what both directions carry; NaN of dead cables."""
@@ -80,11 +84,11 @@ class Cables:
 
     @property
     def holes(self) -> npt.NDArray[np.bool_]:
-        """Places where a cable is dead, or where there is none though most leaves have one."""
+        """Places where a cable is dead, or where a leaf that lacks uplinks has none and most others do."""
         there = self.grid(self.alive.astype(float), 0.0) > 0
         known = self.grid(np.ones(len(self.row)), 0.0) > 0
         usual = known.mean(axis=1, keepdims=True) > 0.5
-        holes: npt.NDArray[np.bool_] = ~there & (known | usual)
+        holes: npt.NDArray[np.bool_] = ~there & (known | (usual & self.lacking))
         return holes
 
 
@@ -137,6 +141,7 @@ def cables(fabric: Fabric) -> Cables:
             for link in up
         ],
         [names[node] for node in order],
+        np.isin(order, [one.switch for one in fewer_uplinks(fabric)]),
     )
 
 
