@@ -63,7 +63,7 @@ def show(fabric: str, /, *, roots: str | None = None, options: Options | None = 
     from netloom.health import places, siblings
     from netloom.health.stages import stages
 
-    odd = siblings.findings_of(net) + places.findings_of(net)
+    odd = siblings.findings_of(net) + places.findings_of(net, uplinks=False)
     result = {**summary(net), "stages": stages(net), "findings": findings(net.findings) + odd}
     return run.finish(result, lambda: text(result))
 

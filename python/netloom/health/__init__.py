@@ -187,7 +187,8 @@ def examine(
     for cable in cables:
         cable.problems.sort(key=lambda one: one.rank)
     findings = [one for one in _of_dump(fabric) if one["kind"] in _OF_FABRIC]
-    findings += findings_of(fabric, found.nodes)
+    # Of uplinks that are not there a plan knows better.
+    findings += findings_of(fabric, found.nodes, uplinks=plan is None)
     findings += [] if differences is None else differences.findings
     return Health(cables, findings, differences)
 

@@ -35,7 +35,7 @@ _FEW = 3
 """Of fewer adapters, or switches, nothing is said."""
 
 
-def findings_of(fabric: Fabric, nodes: Nodes | None = None) -> list[Finding]:
+def findings_of(fabric: Fabric, nodes: Nodes | None = None, *, uplinks: bool = True) -> list[Finding]:
     """What is at another place than its siblings, as findings `wrong-rail` and `fewer-uplinks`.
 
     Parameters
@@ -44,6 +44,8 @@ def findings_of(fabric: Fabric, nodes: Nodes | None = None) -> list[Finding]:
         As it is cabled.
     nodes : Nodes, optional
         Its names, if they are known already.
+    uplinks : bool, default True
+        Whether uplinks that are not there are told too.
 
     Examples
     --------
@@ -53,7 +55,7 @@ def findings_of(fabric: Fabric, nodes: Nodes | None = None) -> list[Finding]:
     """
     nodes = nodes or Nodes(fabric)
     found: list[Finding] = []
-    fewer = [one.text(nodes) for one in fewer_uplinks(fabric)]
+    fewer = [one.text(nodes) for one in fewer_uplinks(fabric)] if uplinks else []
     for kind, told in (
         ("wrong-rail", _wrong_rails(fabric)),
         ("fewer-uplinks", fewer),
