@@ -1,7 +1,8 @@
 """Changes of routes while things go wrong: kills, cut cables, a dead OpenSM, link errors, random rounds.
 
 Tests run a sample: three kills, and a round of each fault; `make hostile` runs 20 and 30.
-`python tests/test_apply_faults.py kills 50` and `… rounds 1000` run as many as asked and say what came of them.
+`python tests/test_apply_faults.py kills 50` and `… rounds 1000` run as many as asked and say what came of
+them.
 """
 
 from __future__ import annotations

@@ -117,7 +117,12 @@ FAULTS = {
         3,
         "ranks",
     ),
-    "a rank below 0": ("c.json", changed(lambda p: p.update(order=[{"guid": "0x1", "rank": -1}])), 3, "ranks"),
+    "a rank below 0": (
+        "c.json",
+        changed(lambda p: p.update(order=[{"guid": "0x1", "rank": -1}])),
+        3,
+        "ranks",
+    ),
     "a host as root": ("c.json", changed(lambda p: p.update(roots=["0x0002c90300000001"])), 3, "roots"),
     "frozen entries": ("c.json", changed(lambda p: p.update(frozen=[{}])), 1, "not judged"),
     "another argument": ("c.json", changed(lambda p: p.update(kind="patterns")), 1, "not judged"),
@@ -151,7 +156,7 @@ def test_a_load_that_is_misstated_is_found(netloom, whole):
 
 @pytest.mark.parametrize("name", ["f71520", "f90523", "min71062"])
 def test_the_order_of_switches_comes_with_the_certificate(netloom, name):
-    """What is up was chosen, not stated: the certificate says it, and both judges hold it against the fabric."""
+    """What is up was chosen: the certificate says it, and both judges hold it against the fabric."""
     net = bed.ROOT / "tests" / "data" / "cases" / "orders" / f"{name}.txt"
     files = ("t.lfts", "all-to-all")
     netloom.ok("optimize", net, files[1], "-o", files[0], "--write-certificate", "c.json", "-q")
