@@ -1,4 +1,4 @@
-"""`netloom sweep`: keys that no scenario has and values that can never work are found before the first run, with the sweep's line."""
+"""`netloom sweep` refuses keys that no scenario has, and values that no run can have, with their line."""
 
 from __future__ import annotations
 
