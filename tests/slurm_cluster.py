@@ -11,6 +11,7 @@ kernel ends them if Python is killed.
 from __future__ import annotations
 
 import contextlib
+import functools
 import getpass
 import os
 import secrets
@@ -30,8 +31,8 @@ from netloom.live import process
 START_SECONDS = 60.0
 """Of one daemon, on a machine that may be busy."""
 SERVER = ("munged", "slurmctld", "scontrol")
-MACHINE = "node0"
-"""The node that `slurmd` is."""
+MACHINE = "node"
+"""Nodes that a `slurmd` each is: `node0` and so on."""
 
 
 def missing_tools(*, jobs: bool = False) -> list[str]:
@@ -68,10 +69,10 @@ class Cluster:
             assert time.monotonic() < deadline, self.run("squeue", check=False).stdout
             time.sleep(0.05)
 
-    def is_idle(self) -> bool:
-        """Whether the machine is there and has nothing to do."""
+    def is_idle(self, number: int = 0) -> bool:
+        """Whether a machine is there and has nothing to do."""
         done = self.run("sinfo", "--noheader", "--Node", "--format=%N %T", check=False)
-        return f"{MACHINE} idle" in done.stdout.splitlines()
+        return f"{MACHINE}{number} idle" in done.stdout.splitlines()
 
 
 def tool(name: str) -> str:
@@ -82,7 +83,13 @@ def tool(name: str) -> str:
 
 @contextlib.contextmanager
 def cluster(
-    *, nodes: str = "", topology: bytes | None = None, jobs: bool = False, cpus: int = 2, settings: str = ""
+    *,
+    nodes: str = "",
+    topology: bytes | None = None,
+    jobs: bool = False,
+    cpus: int = 2,
+    machines: int = 1,
+    settings: str = "",
 ) -> Iterator[Cluster]:
     """Starts a cluster; leaving ends it.
 
@@ -95,7 +102,9 @@ def cluster(
     jobs : bool, default False
         Whether this machine is a node (`node0`) that runs jobs, in the partition `all`.
     cpus : int, default 2
-        Of `node0`, whatever the machine has: so many jobs of one task run at once.
+        Of each node, whatever the machine has: so many jobs of one task run at once.
+    machines : int, default 1
+        How many nodes this machine is, each with a `slurmd` of its own.
     settings : str
         More lines for `slurm.conf`.
     """
@@ -106,7 +115,7 @@ def cluster(
         for name in ("state", "spool"):
             (folder / name).mkdir()
         conf = folder / "slurm.conf"
-        conf.write_text(_conf(folder, nodes, topology is not None, jobs, cpus) + settings)
+        conf.write_text(_conf(folder, nodes, topology is not None, machines if jobs else 0, cpus) + settings)
         # Without it slurmd looks for cgroups, which a container may not have.
         (folder / "cgroup.conf").write_text("CgroupAutomount=no\nCgroupPlugin=cgroup/v1\n")
         if topology is not None:
@@ -115,9 +124,11 @@ def cluster(
         _munged(stack, one)
         daemon = _daemon(stack, one, "slurmctld", "-D", "-i", "-f", conf)
         _wait(one, "slurmctld", one.answers, daemon)
+        for number in range(machines if jobs else 0):
+            name = f"{MACHINE}{number}"
+            daemon = _daemon(stack, one, "slurmd", "-D", "-f", conf, "-N", name, log=name)
+            _wait(one, name, functools.partial(one.is_idle, number), daemon)
         if jobs:
-            daemon = _daemon(stack, one, "slurmd", "-D", "-f", conf, "-N", MACHINE)
-            _wait(one, "slurmd", one.is_idle, daemon)
             stack.callback(_end_jobs, one)
         yield one
 
@@ -136,12 +147,14 @@ def _munged(stack: contextlib.ExitStack, one: Cluster) -> None:
     _wait(one, "munged", where.is_socket, daemon)
 
 
-def _daemon(stack: contextlib.ExitStack, one: Cluster, name: str, *words: object) -> subprocess.Popen[bytes]:
+def _daemon(
+    stack: contextlib.ExitStack, one: Cluster, name: str, *words: object, log: str | None = None
+) -> subprocess.Popen[bytes]:
     return stack.enter_context(
         process.spawn(
             [tool(name), *map(str, words)],
             folder=stack.enter_context(Folder.open(one.folder)),
-            name=name,
+            name=log or name,
             env=one.environment,
             console=subprocess.DEVNULL,
             stop=lambda child: child.send_signal(signal.SIGTERM),
@@ -164,9 +177,10 @@ def _end_jobs(one: Cluster) -> None:
         time.sleep(0.1)
 
 
-def _conf(folder: Path, nodes: str, topology: bool, jobs: bool, cpus: int) -> str:
+def _conf(folder: Path, nodes: str, topology: bool, machines: int, cpus: int) -> str:
     user = getpass.getuser()
-    server, machine, away = _free_ports(3)
+    server, away, *ports = _free_ports(2 + machines)
+    names = [f"{MACHINE}{number}" for number in range(machines)]
     lines = [
         "ClusterName=netloom",
         f"SlurmctldHost={socket.gethostname()}(127.0.0.1)",
@@ -178,9 +192,9 @@ def _conf(folder: Path, nodes: str, topology: bool, jobs: bool, cpus: int) -> st
         f"AuthInfo=socket={folder}/munge.socket",
         "CredType=cred/munge",
         f"StateSaveLocation={folder}/state",
-        f"SlurmdSpoolDir={folder}/spool",
+        f"SlurmdSpoolDir={folder}/spool/%n",
         f"SlurmctldPidFile={folder}/slurmctld.pid",
-        f"SlurmdPidFile={folder}/slurmd.pid",
+        f"SlurmdPidFile={folder}/slurmd-%n.pid",
         "ProctrackType=proctrack/linuxproc",
         "TaskPlugin=task/none",
         "JobAcctGatherType=jobacct_gather/none",
@@ -196,13 +210,14 @@ def _conf(folder: Path, nodes: str, topology: bool, jobs: bool, cpus: int) -> st
     ]
     if nodes:
         lines.append(f"NodeName={nodes} NodeAddr=127.0.0.1 Port={away} State=DOWN")
-    if jobs:
-        lines.append(
-            f"NodeName={MACHINE} NodeHostname={socket.gethostname()} NodeAddr=127.0.0.1 Port={machine} "
-            f"CPUs={cpus} State=UNKNOWN"
-        )
+    lines += [
+        f"NodeName={name} NodeHostname={socket.gethostname()} NodeAddr=127.0.0.1 Port={port} "
+        f"CPUs={cpus} State=UNKNOWN"
+        for name, port in zip(names, ports, strict=True)
+    ]
+    if machines:
         lines.append("SlurmdParameters=config_overrides")
-    lines.append(f"PartitionName=all Nodes={MACHINE if jobs else nodes} Default=YES State=UP")
+    lines.append(f"PartitionName=all Nodes={','.join(names) or nodes} Default=YES State=UP")
     return "".join(f"{line}\n" for line in lines)
 
 

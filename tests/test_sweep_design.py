@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from netloom.errors import FormatError
+from netloom.errors import FormatError, NotInstalledError
 from netloom.sweeps import spec, summary
 
 pytest.importorskip("scipy")
@@ -152,6 +153,12 @@ def test_a_wrong_design_is_refused_with_its_line(text, told):
     with pytest.raises(FormatError) as error:
         parsed(text)
     assert told in str(error.value)
+
+
+def test_a_design_without_scipy_is_told(monkeypatch):
+    monkeypatch.setitem(sys.modules, "scipy", None)
+    with pytest.raises(NotInstalledError, match=r"SciPy is not installed: pip install 'netloom\[scipy\]'"):
+        parsed('design = "latin-hypercube"\nsamples = 4\nranges = { a = [1, 2] }\n')
 
 
 def test_values_of_a_design_that_can_never_work_are_refused(netloom):

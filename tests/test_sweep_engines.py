@@ -1,21 +1,25 @@
-"""Sweeps by every engine give the same bytes: a local pool, Dask, job arrays of a real Slurm."""
+"""Sweeps by every engine give the same bytes: a local pool, Dask, job arrays of a real Slurm.
+
+`NETLOOM_RUNS=100000 NETLOOM_KILLS=20` for a campaign of kills on a cluster.
+"""
 
 from __future__ import annotations
 
-import contextlib
 import os
-import re
 import socket
 import subprocess
 import time
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 import slurm_cluster
+import sweep_bed
 from netloom.errors import LiveError
+
+KILLS = int(os.environ.get("NETLOOM_KILLS", "1"))
+RUNS = int(os.environ.get("NETLOOM_RUNS", "600"))
 
 SCENARIO = """
 fabric = "two-level:leaves=2,hosts=4,spines=2"
@@ -58,38 +62,9 @@ def table(folder: Path) -> bytes:
 # Dask
 
 
-@contextlib.contextmanager
-def dask(folder: Path, workers: int) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
-    """A scheduler with so many workers of a thread each: its address, and its process."""
-    pytest.importorskip("distributed")
-    import sys
-
-    tool = [sys.executable, "-m", "distributed.cli.dask_scheduler"]
-    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "cwd": folder}
-    address = folder / "scheduler.json"
-    with contextlib.ExitStack() as stack:
-
-        def begun(*words: str) -> subprocess.Popen[bytes]:
-            child = subprocess.Popen(words, **quiet)
-            stack.callback(child.wait)
-            stack.callback(child.kill)
-            return child
-
-        listens = ("--host", "127.0.0.1", "--port", "0", "--no-dashboard", "--scheduler-file", str(address))
-        scheduler = begun(*tool, *listens)
-        while not address.is_file() or not (found := re.search(r"tcp://[0-9.:]+", address.read_text())):
-            assert scheduler.poll() is None
-            time.sleep(0.05)
-        for _ in range(workers):
-            begun(
-                *(sys.executable, "-m", "distributed.cli.dask_worker", found[0]),
-                *("--nthreads", "1", "--no-nanny", "--no-dashboard"),
-            )
-        yield found[0], scheduler
-
-
 def test_dask_gives_the_same_bytes(netloom, sweep, local):
-    with dask(netloom.folder, 2) as (address, _):
+    pytest.importorskip("distributed")
+    with sweep_bed.dask(netloom.folder) as (address, *_):
         result = netloom.result("sweep", "run", sweep, "-o", "swept", "--dask", address, code=1)
     assert (result["engine"], result["done"], result["failed"]) == ("dask", 120, 40)
     assert table(netloom.folder / "swept") == local
@@ -98,7 +73,8 @@ def test_dask_gives_the_same_bytes(netloom, sweep, local):
 def test_a_scheduler_that_goes_away_leaves_what_is_done(netloom, sweep):
     (netloom.folder / sweep).write_text(SWEEP.replace("0..9", "0..4999").replace("[8, 16, 12]", "[8]"))
     parts = netloom.folder / "swept" / "parts"
-    with dask(netloom.folder, 1) as (address, scheduler):
+    pytest.importorskip("distributed")
+    with sweep_bed.dask(netloom.folder) as (address, _, _, scheduler):
         child = subprocess.Popen(
             [*netloom.command, "sweep", "run", sweep, "-o", "swept", "--dask", address],
             cwd=netloom.folder,
@@ -270,6 +246,35 @@ def test_a_job_array_of_slurm_gives_the_same_bytes(netloom, sweep, local):
         cluster.until(lambda: all(log.is_file() and "done" in log.read_text() for log in logs))
     netloom.ok("sweep", "merge", sweep, "swept", code=1)
     assert table(netloom.folder / "swept") == local
+
+
+FLUID = SCENARIO.replace('routes = ["ftree"]', 'routes = ["ftree"]\nmodel = "fluid"')
+MANY = f"""
+scenario = "scenario.toml"
+keep = ["completion_ms", "message_latency_us.p99"]
+over = {{ seed = "0..{RUNS // 2 - 1}", routes = ["ftree", "adaptive"] }}
+"""
+
+
+@pytest.mark.parametrize("engine", ["slurm", "dask"])
+def test_hostile_kills_on_a_cluster_change_nothing(netloom, engine):
+    """Two slurmd, or two workers of Dask; leaders and workers are killed, and begun again."""
+    if engine == "slurm" and slurm_cluster.missing_tools(jobs=True):
+        pytest.skip("Slurm and munge are not installed")
+    if engine == "dask":
+        pytest.importorskip("distributed")
+    (netloom.folder / "scenario.toml").write_text(FLUID)
+    (netloom.folder / "many.toml").write_text(MANY)
+    # Not by `netloom`, which waits two minutes at most.
+    words = ("sweep", "run", "many.toml", "-o", "local", "-q")
+    subprocess.run([*netloom.command, *words], cwd=netloom.folder, check=True)
+    if engine == "slurm":
+        killed = sweep_bed.on_slurm(netloom.command, netloom.folder, "many.toml", 4, KILLS, seed=1)
+    else:
+        killed = sweep_bed.on_dask(netloom.command, netloom.folder, "many.toml", KILLS, seed=1)
+    # A small sweep may be done before its turn comes.
+    assert killed == KILLS or RUNS < 10_000
+    assert table(netloom.folder / "swept") == table(netloom.folder / "local")
 
 
 # Anything else that is an executor

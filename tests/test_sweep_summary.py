@@ -79,6 +79,14 @@ def test_few_draws_have_at_least_student_s_interval():
             assert high >= student[1] - 1e-6
 
 
+def test_many_draws_have_the_normal_interval():
+    sample = np.random.default_rng(6).normal(0.0, 1.0, 6000)
+    error = 1.959964 * sample.std(ddof=1) / 6000**0.5
+    assert interval(sample) == pytest.approx((sample.mean() - error, sample.mean() + error))
+    low, high = interval(sample[:5000])
+    assert high - low == pytest.approx(2.0 * error, rel=0.25)
+
+
 ROWS = {
     "x": [1, 1, 1, 2, 2, 3],
     "run": ["a", "a", "b", "c", "d", "e"],

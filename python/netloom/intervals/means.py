@@ -1,6 +1,6 @@
-"""Confidence intervals of 95 %: of a mean from few or many draws, of a median by order statistics.
+"""The 95 % interval of a mean, from few or many draws.
 
-**A mean.** The bootstrap-t (Efron 1979; Hall, Annals of Statistics 16, 1988): of resamples with replacement,
+**Method.** The bootstrap-t (Efron 1979; Hall, Annals of Statistics 16, 1988): of resamples with replacement,
 the difference of their mean from the sample's in units of its own standard error; its quantiles, turned
 round, bound the mean. Of positive numbers, the logarithm of the mean is taken: its error is the relative one
 (the delta method), and no bound is below 0. Three guards, each measured (docs/methods/intervals.md):
@@ -25,12 +25,13 @@ import math
 from collections.abc import Hashable, Iterable, Sequence
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from netloom.intervals.level import LEVEL, NORMAL
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
 METHOD = "bootstrap-t"
-LEVEL = 0.95
 RESAMPLES = 2000
 LEAST = 5
 """Of fewer draws there is no interval."""
@@ -44,11 +45,8 @@ _STUDENT = {4: 2.776445, 5: 2.570582, 6: 2.446912, 7: 2.364624, 8: 2.306004}
 """Quantiles of 97.5 % by degrees of freedom: SciPy takes a second to import (a test compares them)."""
 _MANY = 5000
 """Above so many draws the resamples' quantiles are the normal distribution's."""
-_NORMAL = 1.959964
 _AT_ONCE = 2_000_000
 """Drawn numbers that are held at a time."""
-_EXACT = 1000
-"""Above so many values the binomial distribution is taken as normal."""
 
 Reason = Literal["few", "equal", "two-valued"]
 WHY: dict[Reason, str] = {
@@ -108,7 +106,7 @@ def mean(values: Iterable[float], seed: Sequence[int]) -> Interval:
     error = float(sample.std(ddof=1)) / n**0.5
     positive = float(sample[0]) > 0.0
     scale = middle if positive else 1.0
-    below, above = -_NORMAL, _NORMAL
+    below, above = -NORMAL, NORMAL
     if n <= _MANY:
         drawn = _studentised(sample, middle, error, np.random.default_rng([*seed]), positive)
         tails = [_UPPER_TAIL_OF_FEW if n < FEW else _UPPER_TAIL, 1 - (1 - LEVEL) / 2]
@@ -175,44 +173,3 @@ def cluster_means(values: Sequence[float], clusters: Sequence[Hashable]) -> list
     for value, cluster in zip(values, clusters, strict=True):
         members.setdefault(cluster, []).append(value)
     return [math.fsum(some) / len(some) for some in members.values()]
-
-
-def median_ranks(count: int) -> tuple[int, int] | None:
-    """Which values, in order and counted from 1, bound the median of independent draws.
-
-    J.-Y. Le Boudec, *Performance evaluation of computer and communication systems*, EPFL Press 2010, theorem
-    2.1: it holds for every distribution, and for independent values only.
-
-    Parameters
-    ----------
-    count : int
-        How many values there are.
-
-    Returns
-    -------
-    tuple of int, or None
-        The narrowest such pair that lies evenly; None below 6 values, of which no two are enough.
-
-    Examples
-    --------
-    >>> median_ranks(10)
-    (2, 9)
-    """
-    tail = (1 - LEVEL) / 2
-    if count > _EXACT:
-        half = _NORMAL * math.sqrt(count) / 2
-        return math.floor(count / 2 - half), math.ceil(count / 2 + half) + 1
-    # The most values below which the median lies with a probability of at most `tail`.
-    low, below = 0, 0.0
-    while True:
-        below += _chance(count, low)
-        if below > tail:
-            break
-        low += 1
-    return (low, count + 1 - low) if low > 0 else None
-
-
-def _chance(count: int, of: int) -> float:
-    """That of `count` fair coins `of` fall on one side, without overflow."""
-    log = math.lgamma(count + 1) - math.lgamma(of + 1) - math.lgamma(count - of + 1)
-    return math.exp(log - count * math.log(2))
