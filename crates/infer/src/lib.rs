@@ -35,6 +35,7 @@
 //! | [`span`] | several intervals, each under routes of its own, as one |
 //! | [`sparse`] | the fewest flows that explain the counters |
 //! | `split` | the ways of all pairs where switches choose packet by packet |
+//! | `sums` | sums over (source leaf, destination), by job, and what doubts make of them |
 //! | [`target`] | what was counted, and how much each row of it matters |
 //! | [`trust`] | how far an answer can be trusted |
 //! | [`verdict`] | how far an answer can be trusted, in figures and in a word |
@@ -76,6 +77,7 @@ pub mod span;
 pub mod sparse;
 pub mod sparsity;
 mod split;
+mod sums;
 pub mod target;
 pub mod trust;
 pub mod turns;
@@ -86,7 +88,7 @@ pub mod words;
 
 pub use netloom_counters::LaneScheme;
 
-pub use alike::{Alike, alike_as_one};
+pub use alike::{Alike, alike_as_one, lopsided};
 pub use answer::{Errors, errors, sums, traffic};
 pub use bases::{Basis, Frame};
 pub use dictionary::{Atom, Dictionary};
@@ -108,6 +110,6 @@ pub use scope::{Scope, scope};
 pub use span::{Span, span};
 pub use sparsity::{Sparsity, sparsity};
 pub use target::{Counted, Target};
-pub use verdict::{Trust, Verdict};
+pub use verdict::{JobTrust, Trust, Verdict};
 pub use windows::{Joined, Seen, Window, joined};
 pub use words::in_words;
