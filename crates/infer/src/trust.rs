@@ -331,15 +331,15 @@ pub(crate) fn of_atoms(
     let targets = case.targets(target);
     let fits: Vec<bool> = targets.iter().map(|own| any_pattern_fits(case.operator, own)).collect();
     let mut chance = guess.by_chance();
-    let mut open = chance.clone();
+    let (mut open, mut partly) = (chance.clone(), fits.clone());
     if case.operator.splits() {
         // Rows are sums over all ways of a leaf or a pod there, and few; those of next to nothing, acknowledgements, say little.
-        for ((chance, own), atoms) in chance.iter_mut().zip(&targets).zip(guess.list()) {
-            *chance |= own.values_above(SOMETHING) < VALUES_EACH * atoms.len();
+        for ((partly, own), atoms) in partly.iter_mut().zip(&targets).zip(guess.list()) {
+            *partly |= own.values_above(SOMETHING) < VALUES_EACH * atoms.len();
         }
         let others = one_lane && others_do_as_well(case.operator, target, options, control);
         open.fill(others);
-        chance.iter_mut().zip(&fits).for_each(|(chance, fits)| *chance |= *fits || others);
+        chance.iter_mut().for_each(|chance| *chance |= others);
     } else if target.noise() > NEARLY_EXACT {
         // Noise alone makes rows alike: then that they are few says more.
         open.iter_mut().zip(&fits).for_each(|(open, fits)| *open &= fits);
@@ -357,8 +357,7 @@ pub(crate) fn of_atoms(
         return trust;
     }
     let trust = where_by_chance(trust, case, &open, (target, x), &sums, options, control);
-    let trust = if case.operator.splits() { trust.partly_at_best_where(&chance) } else { trust };
-    trust.partly_at_best_where(&fits)
+    trust.partly_at_best_where(&partly)
 }
 
 /// Whether a job's own rows say so little that which pattern explains them is chance: few between switches, with few different bytes.
