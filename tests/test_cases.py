@@ -9,6 +9,7 @@ import shutil
 
 import pytest
 
+import netloom as nl
 from conftest import ROOT
 
 CASES = ROOT / "tests" / "data" / "cases"
@@ -78,16 +79,21 @@ def test_safe_tables_of_other_ways_are_kept_where_none_better_are_found(netloom)
     result = netloom.result("optimize", net, "all-to-all", *options, code=1)
     assert (result["background"]["max_load"], result["max_load"]) == (134.0, 134.0)
     assert (result["changed_entries"], result["repaired_entries"]) == (0, 0)
-    assert "kept" in kinds(result)
+    # `dla` has less, on two lanes.
+    assert {"today-is-better", "needs-lanes"} <= set(kinds(result))
     assert netloom.result("check", net, "x.lfts", *other, code=1)["credit_loops"] == 0
+    lanes = netloom.result("optimize", net, "all-to-all", *options, "--write-sl2vl", "x.sl2vl")
+    assert (lanes["max_load"], lanes["taken_from"], lanes["lanes"]) == (71.0, "dla", 2)
 
 
 def test_where_todays_tables_can_deadlock_safety_comes_first_and_both_loads_are_told(netloom):
     # Around a ring by shortest ways, which up*/down* ways cannot close: OpenSM's DFSSSP needs two lanes.
     net, today = CASES / "dfsssp-ring" / "net.txt", CASES / "dfsssp-ring" / "dfsssp.lfts"
-    result = netloom.result("optimize", net, "all-to-all", "--from", today, "-o", "x.lfts")
+    # What is safe carries more on its fullest link than what stood: told, and exit 1.
+    result = netloom.result("optimize", net, "all-to-all", "--from", today, "-o", "x.lfts", code=1)
     assert result["repaired_entries"] > 0
-    assert "kept" not in kinds(result)
+    assert kinds(result)[-1] == "worse-than-today"
+    assert not {"kept", "today-is-better"} & set(kinds(result))
     given = netloom.result("loads", net, today, "all-to-all")["max_load"]
     assert result["background"]["max_load"] == given
     assert result["background"]["repaired_max_load"] > given
@@ -273,3 +279,54 @@ def test_lids_of_no_port_are_kept_in_what_is_written_and_told(netloom, paths):
     checked = json.loads(netloom.ok("check", paths.ft2, "new.lfts", "--format", "json"))["result"]
     assert checked["ok"]
     assert "unknown-lid" in kinds(checked)
+
+
+OPTIMISER = CASES / "optimiser"
+
+
+@pytest.mark.parametrize("most", [2, 3])
+def test_few_changes_are_used_as_well_as_more_would_be(netloom, most):
+    # A search for two changes ends at 56.25 B; one for three finds 36 B with two.
+    result = netloom.result(
+        "optimize", OPTIMISER / "s114.net", OPTIMISER / "s114.csv", "--from", "ftree", "--max-changes", most
+    )
+    assert (result["max_load"], result["proven_optimal"]) == (36.0, True)
+    assert result["changed_entries"] <= most
+
+
+def test_a_spine_without_a_way_up_is_reached_where_opensm_reaches_it(netloom):
+    folder = OPTIMISER / "thin-spine"
+    roots = ("--roots", folder / "roots")
+    netloom.ok("route", "updn", folder / "net", *roots, "-o", "x.lfts")
+    ours, theirs = (
+        netloom.result("check", folder / "net", *roots, tables)
+        for tables in ("x.lfts", folder / "opensm-ftree.lfts")
+    )
+    assert (ours["unreachable_hosts"], ours["credit_loops"]) == (0, 0)
+    assert ours["unreachable_management"] == theirs["unreachable_management"] == 4
+
+
+ORDERS = CASES / "orders"
+
+
+@pytest.mark.parametrize(
+    ("name", "least"), [("f71944", 8.0), ("f71520", 16.0), ("min71062", 7.0), ("f90523", 13.0)]
+)
+def test_no_stated_root_carries_what_the_proof_says_nobody_can(netloom, name, least):
+    """A stranger's fabrics: levels were proven optimal with 9 to 22 B, and one switch on top has `least`."""
+    result = netloom.result("optimize", ORDERS / f"{name}.txt", "all-to-all")
+    assert result["max_load"] == least
+    fabric = nl.Fabric.read(ORDERS / f"{name}.txt")
+    traffic = nl.Traffic.read("all-to-all", fabric)
+    for root in fabric.switch_names:
+        other = nl.optimize(fabric.with_roots([root]), traffic, work=3000)
+        assert other.loads.max >= result["lower_bound"] * (1 - 1e-9)
+
+
+def test_roots_in_a_row_lose_pairs_and_are_not_written(netloom):
+    """OpenSM takes both directions between roots for up, and joins the ends."""
+    roots = ("--roots", "s0,s1,s2")
+    done = netloom("route", "updn", ORDERS / "chain3.txt", *roots, "-o", "x.lfts")
+    assert (done.code, (netloom.folder / "x.lfts").exists()) == (3, False)
+    assert "these routes lose 2 pairs of hosts that cables join" in done.err
+    netloom.ok("route", "updn", ORDERS / "chain3.txt", "--roots", "s1", "-o", "x.lfts")

@@ -68,7 +68,7 @@ def test_routings_without_detours_say_so(scenario):
         ('routes=["ugal:bias=1"]', 'expected minimal=, detours=, shift= or add=, found "bias=1"'),
         ('routes=["valliant"]', 'did you mean "valiant"?'),
         ("job.load.program.pattern=adversarial:9", "how many groups on, at least 1 and below their number"),
-        ("job.load.ranks=8", "expected a rank on every host, in order, or group=N"),
+        ("job.load.ranks=8", 'at least 1 and below their number, found "1 of 1 groups"'),
     ],
 )
 def test_what_does_not_go_is_refused_by_name(scenario, change, says):

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import random
 import re
 
+import numpy as np
 import pytest
 
 import netloom as nl
@@ -59,6 +61,39 @@ def test_the_neighbour_pattern_takes_groups_from_the_fabric():
     assert (nl.loads(fabric, nl.route("updn", fabric), ours).max) == nl.loads(
         fabric, nl.route("updn", fabric), given
     ).max
+
+
+def groups_of_hosts(fabric: nl.Fabric) -> list[int]:
+    """The group of every host's switch."""
+    leaf = fabric.link_table()["target"][: fabric.hosts] - fabric.hosts
+    return fabric.switch_table()["group"][leaf].tolist()
+
+
+@pytest.mark.parametrize("gone", [0, 1])
+def test_adversarial_follows_groups_whatever_hosts_are_called_and_however_many(netloom, gone):
+    netloom.ok("fabric", "new", SMALL, "-o", "net.txt")
+    text = (netloom.folder / "net.txt").read_text()
+    names = sorted(set(re.findall(r"host\d{4}", text)))
+    turned = dict(zip(names, random.Random(5).sample(names, len(names)), strict=True))
+    text = re.sub(r"host\d{4}", lambda name: turned[name[0]], text)
+    for name in names[:gone]:
+        # Neither its own block nor the line of its switch's port.
+        blocks = [block for block in text.split("\n\n") if not re.search(rf'^Ca.*"{name}"', block, re.M)]
+        text = "".join(f"{line}\n" for line in "\n\n".join(blocks).splitlines() if f'"{name}"' not in line)
+    (netloom.folder / "other.txt").write_text(text)
+    fabric = nl.Fabric.read(netloom.folder / "other.txt")
+    of = groups_of_hosts(fabric)
+    assert len(of) == 72 - gone
+    sent = nl.Traffic.read("adversarial:1,bytes=8", fabric)
+    assert sent.total_bytes == pytest.approx(8 * len(of))
+    source = np.repeat(np.arange(len(of)), np.diff(sent.indptr))
+    found = set(zip(source.tolist(), sent.indices.tolist(), strict=True))
+    assert found == {(a, b) for a, at in enumerate(of) for b, to in enumerate(of) if to == (at + 1) % 9}
+
+
+def test_choices_among_upward_ways_are_refused_by_name_with_those_that_exist(netloom):
+    (netloom.folder / "s.toml").write_text(SCENARIO.format(routes='"adaptive"'))
+    assert "expected minimal, valiant, ugal" in netloom.refused("simulate", "s.toml")
 
 
 @pytest.mark.parametrize(

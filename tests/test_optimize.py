@@ -111,6 +111,7 @@ def test_ctrl_c_keeps_a_valid_file_and_exits_130(netloom, paths):
     run.process.send_signal(signal.SIGINT)
     code, out = run.end()
     assert code == 130, run.drawn
+    assert out, run.drawn
     assert json.loads(out)["result"]["stopped"] == "interrupted"
     assert [path.name for path in netloom.folder.iterdir()] == ["r.lfts"]
     assert netloom.result("check", paths.quartz1, "r.lfts")["ok"] is True

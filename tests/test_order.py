@@ -203,6 +203,8 @@ def test_a_certificate_says_the_order_that_it_is_of(netloom):
     netloom.ok(
         *("optimize", spec, "all-to-all", "--roots", root, "--work", "2000"),
         *("-o", "r.lfts", "--write-certificate", "c.json"),
+        # `dla` has less, on lanes that nobody writes here.
+        code=1,
     )
     assert len(json.loads((netloom.folder / "c.json").read_text())["roots"]) == 1
     check = ("check", spec, "r.lfts", "--traffic", "all-to-all", "--certificate", "c.json")

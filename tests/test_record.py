@@ -30,6 +30,7 @@ from mpi_bed import (
     program,
     python_of,
 )
+from netloom.recording import unreported
 
 MPIS = [pytest.param(OPEN_MPI, 6, id="openmpi"), pytest.param(MPICH, 4, id="mpich")]
 
@@ -352,6 +353,43 @@ def test_a_launcher_that_drops_the_environment_is_told(netloom):
     command = ["env", "-u", "LD_PRELOAD", *MPICH.command(2, program(MPICH, "halo"))]
     text = netloom.refused("record", "--matrix", "--", *command)
     assert text.startswith("no rank reported: the recorder reached env only: expected a launcher that passes")
+
+
+def test_a_recorder_that_reached_nothing_is_told(tmp_path):
+    text = unreported.why(["no-such-program"], tmp_path)
+    assert text.startswith(
+        "no rank reported: the recorder reached no program: expected a launcher that passes"
+    )
+
+
+def deep(folder: Path, length: int) -> Path:
+    """A folder below another, with a path of about so many bytes."""
+    while len(str(folder)) < length - 1:
+        folder /= "d" * min(200, length - len(str(folder)) - 1)
+        folder.mkdir()
+    return folder
+
+
+def test_a_long_path_is_no_harm(netloom, tmp_path):
+    need(OPEN_MPI)
+    run = deep(tmp_path, 1500) / "run"
+    netloom.ok("record", "--matrix", "-o", run, "--", *OPEN_MPI.command(2, program(OPEN_MPI, "halo")))
+    assert (run / "matrix.mtx.gz").exists()
+
+
+def test_a_path_that_is_too_long_is_refused_before_anything_runs(netloom, tmp_path):
+    run = deep(tmp_path, 3780) / "run"
+    text = netloom.refused("record", "--matrix", "-o", run, "--", "touch", "ran")
+    assert "expected at most 3795" in text
+    assert not (netloom.folder / "ran").exists()
+    assert list(run.parent.iterdir()) == []
+
+
+def test_an_empty_folder_is_as_good_as_a_new_one(netloom):
+    need(OPEN_MPI)
+    (netloom.folder / "run").mkdir()
+    netloom.ok("record", "--matrix", "-o", "run", "--", *OPEN_MPI.command(2, program(OPEN_MPI, "halo")))
+    assert (netloom.folder / "run" / "matrix.mtx.gz").exists()
 
 
 def test_two_mpi_libraries_in_one_process_are_told(netloom):

@@ -103,7 +103,7 @@ def test_receives_from_any_source_know_who_sent(traced):
 def test_communicators_have_their_members_and_collectives_of_some_ranks_become_messages(netloom, traced, mpi):
     need(mpi)
     result, found = traced(*mpi.command(4, program(mpi, "groups")))
-    groups = {(tuple(members.tolist()), remote) for members, remote in found.communicators}
+    groups = {(tuple(members.tolist()), remote) for members, remote, _ in found.communicators}
     assert ((0, 1, 2, 3), False) in groups
     # Even and odd ranks, forwards and backwards; the other side of the intercommunicator.
     assert {((0, 2), False), ((3, 1), False), ((2, 0), False), ((1, 3), True), ((0, 2), True)} <= groups
@@ -131,6 +131,57 @@ def test_communicators_have_their_members_and_collectives_of_some_ranks_become_m
         "0 bcast 4000 0 6",
         "0 barrier",
     ]
+
+
+@pytest.mark.parametrize("mpi", MPIS)
+def test_communicators_of_the_same_members_are_told_apart(netloom, traced, mpi):
+    need(mpi)
+    result, found = traced(*mpi.command(2, program(mpi, "contexts"), "kinds"))
+    pairs = matching.match(found)
+    receives = np.array(found.bases())[found.events[1].function] == "Recv"
+    # Two communicators of each of 15 ways to make one: the first receive is the message that was sent last.
+    assert pairs.received[1][receives].tolist() == [4000, 4] * 15
+    assert (pairs.unmatched, pairs.late, result["replay"]["left_out"]) == ([], 0, [])
+    # Ranks call those of the grid and of the world in different orders: one order for both would be wrong.
+    assert result["replay"]["collectives"] == 1
+    assert [one["name"] for one in result["replay"]["decomposed"]] == ["MPI_Barrier", "MPI_Reduce"]
+    netloom.result("simulate", "run", "--set", f"fabric={TREE}")
+    netloom.ok("trace", "convert", "run", "-o", "run.goal")
+    netloom.folder.joinpath("s.toml").write_text(f'fabric = "{TREE}"\n[[job]]\ntrace = "run.goal"\n')
+    netloom.result("simulate", "s.toml")
+
+
+@pytest.mark.parametrize("mpi", MPIS)
+@pytest.mark.parametrize("case", ["threads", "copies"])
+def test_threads_may_use_the_same_tags_on_duplicates(netloom, traced, mpi, case):
+    need(mpi)
+    traced(*mpi.command(2, program(mpi, "contexts"), case))
+    checked = netloom.result("trace", "check", "run")
+    assert (checked["unmatched"], checked["ambiguous"], checked["findings"]) == ([], 0, [])
+    netloom.result("simulate", "run", "--set", f"fabric={TREE}")
+
+
+@pytest.mark.parametrize("mpi", MPIS)
+def test_messages_that_threads_find_are_received_by_who_found_them(traced, mpi):
+    need(mpi)
+    _, found = traced(*mpi.command(3, program(mpi, "contexts"), "probed"))
+    pairs = matching.match(found)
+    # Three ranks, four threads, two hundred rounds.
+    assert (pairs.messages, pairs.unmatched) == (2400, [])
+
+
+def test_spawned_processes_are_another_world_after_a_merge_too(netloom, traced):
+    need(OPEN_MPI)
+    result, found = traced(*OPEN_MPI.command(2, program(OPEN_MPI, "spawn")))
+    assert matrix(netloom.folder / result["files"]["matrix"]) == {(0, 1): 4, (1, 0): 4}
+    pairs = matching.match(found)
+    assert (pairs.messages, pairs.unmatched, pairs.untold, found.meta["unread"]) == (2, [], 0, 0)
+    assert result["spawned"] == 2
+    assert result["replay"]["left_out"] == [
+        {"what": "calls of collectives with processes of another world", "count": 4}
+    ]
+    assert netloom.result("trace", "check", "run")["findings"] == []
+    netloom.result("simulate", "run", "--set", f"fabric={TREE}")
 
 
 @pytest.mark.parametrize("mpi", MPIS)

@@ -201,10 +201,66 @@ def test_two_communicators_of_the_same_members_are_one(tmp_path):
         b"",
         make(4, 2, 0) + call(BCAST, 1, 0, communicator=4) + call(BARRIER, NONE, communicator=4),
     )
-    assert [members.tolist() for members, _ in found.communicators] == [[0, 1, 2], [2, 0]]
+    assert [members.tolist() for members, *_ in found.communicators] == [[0, 1, 2], [2, 0]]
     # The root is the second member, rank 0.
     assert [line.split()[1:3] for line in lines_of(found, 0)[1:3]] == [["send", "2"], ["irecv", "2"]]
     assert [line.split()[1:3] for line in lines_of(found, 2)[1:3]] == [["recv", "0"], ["irecv", "0"]]
+
+
+def test_contexts_tell_communicators_of_the_same_members_apart(netloom, tmp_path):
+    def make(number: int, context: int, *members: int, remote: int = 0) -> bytes:
+        rows = [other(events.MEMBER, i, member) for i, member in enumerate(members)]
+        head = other(events.COMMUNICATOR, number, remote << 32 | len(members))
+        return head + other(events.CONTEXT, 0, context) + b"".join(rows)
+
+    # Rank 1 receives on its second duplicate first; between the groups {0} and {1} rank 0 sends 30 bytes.
+    found = trace_of(
+        tmp_path / "records",
+        make(1, 1 << 62, 0, 1)
+        + make(2, 77, 0, 1)
+        + make(3, 78, 1, remote=1)
+        + call(SEND, 1, 10, tag=0, communicator=1)
+        + call(SEND, 1, 20, tag=0, communicator=2)
+        + call(SEND, 1, 30, tag=0, communicator=3),
+        make(1, 78, 0, remote=1)
+        + make(2, 77, 0, 1)
+        + make(5, 1 << 62, 0, 1)
+        + call(RECV, 0, tag=0, communicator=1)
+        + call(RECV, 0, tag=0, communicator=2)
+        + call(RECV, 0, tag=0, communicator=5),
+    )
+    assert [(one.members.tolist(), one.remote, one.context) for one in found.communicators] == [
+        ([0, 1], False, 0),
+        ([0, 1], False, 1),
+        ([0, 1], False, 2),
+        ([1], True, 3),
+        ([0], True, 3),
+    ]
+    assert matching.match(found).received[1].tolist() == [30, 20, 10]
+    run = netloom.folder / "run"
+    run.mkdir()
+    write(found, run)
+    assert matching.match(trace.read(run)).received[1].tolist() == [30, 20, 10]
+    # Traces of earlier versions do not say: all between groups are one, and others are told by their rows.
+    file = run / trace.COMMUNICATORS
+    table = pq.read_table(file)
+    pq.write_table(table.drop_columns(["context"]), file)
+    assert matching.match(trace.read(run)).received[1].tolist() == [30, 20, 10]
+    pq.write_table(column(table, "context", [0, 1, 2, 5, 3]), file)
+    assert "row 3: expected a row as the context" in netloom.refused("trace", "show", run)
+
+
+def test_collectives_of_duplicates_that_ranks_order_differently_become_messages(tmp_path):
+    def make(number: int) -> bytes:
+        members = [other(events.MEMBER, i, i) for i in range(2)]
+        return other(events.COMMUNICATOR, number, 2) + other(events.CONTEXT, 0, 77) + b"".join(members)
+
+    barrier, second = call(BARRIER, NONE), call(BARRIER, NONE, communicator=1)
+    same = trace_of(tmp_path / "a", make(1) + barrier + second, make(1) + barrier + second)
+    assert [line.split()[1] for line in lines_of(same, 0)] == ["init", "barrier", "barrier", "finalize"]
+    other_way = trace_of(tmp_path / "b", make(1) + barrier + second, make(1) + second + barrier)
+    verbs = [line.split()[1] for line in lines_of(other_way, 0)]
+    assert verbs == ["init", "barrier", "irecv", "isend", "wait", "wait", "finalize"]
 
 
 def test_what_makes_no_sense_is_counted_and_left_out(tmp_path):
@@ -374,6 +430,29 @@ def test_an_order_that_only_the_clock_tells_is_said(netloom, tmp_path, tags, sid
     result = netloom.result("trace", "check", "run")
     assert (result["messages"], result["ambiguous"]) == (2, ambiguous)
     assert [one["kind"] for one in result["findings"]] == ["ambiguous-order"] * (ambiguous > 0)
+
+
+@pytest.mark.parametrize(
+    ("hosts", "context", "why"),
+    [
+        (["a", "b"], 0, "clocks of hosts differ"),
+        (["a", "a"], 0, "clocks of the host's processors differ"),
+        (["a", "a"], None, "this trace does not tell duplicates of a communicator apart"),
+    ],
+)
+def test_a_message_that_comes_too_early_is_told_by_what_it_can_be(netloom, tmp_path, hosts, context, why):
+    begun = call(ISEND, 1, 8, tag=1, at=100) + other(events.REQUEST, 0, 7)
+    found = trace_of(tmp_path / "raw", other(events.SPENT, 0, 10) + begun, call(RECV, 0, tag=1, at=20))
+    found.meta["hosts"] = hosts
+    found.communicators.append(events.Communicator(np.arange(2), False, context))
+    run = netloom.folder / "run"
+    run.mkdir()
+    write(found, run)
+    result = netloom.json("trace", "check", "run", code=1)["result"]
+    assert result["late"] == 1
+    assert [(one["kind"], one["text"]) for one in result["findings"]] == [
+        ("clocks-differ", f"1 messages were received before they were sent: {why}")
+    ]
 
 
 def test_goal_tasks_wait_for_what_was_waited_for(tmp_path):

@@ -61,7 +61,7 @@ class Language:
 _FORTRAN = ("-fallow-argument-mismatch",)
 _C = (
     *("completions", "cancelled", "in_place", "line", "graph", "operations", "jump", "file"),
-    *("descriptors", "code", "swap"),
+    *("descriptors", "code", "swap", "finalized"),
 )
 LANGUAGES = {
     "c": Language("cases.c", "mpicc", r"CASE\((\w+)\)", _C),

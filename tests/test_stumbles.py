@@ -17,10 +17,10 @@ import os, signal, sys
 from netloom.cli import main
 from netloom.cli.shared.run import Run
 real = Run.write
-def write(run, *given):
+def write(run, *given, **named):
     run.finishing()
     os.kill(os.getpid(), signal.SIGINT)
-    return real(run, *given)
+    return real(run, *given, **named)
 Run.write = write
 sys.exit(main())
 """

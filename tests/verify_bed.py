@@ -207,7 +207,8 @@ def case(seed: int, folder: Path) -> Case:
     traffic, csv = flows(r, fabric)
     (folder / "t.csv").write_text(csv)
     routes, certificate, how = tables(r, kind, fabric, traffic, lmc)
-    routes.write(folder / "t.lfts")
+    # Also tables that are not written for anybody to load.
+    (folder / "t.lfts").write_bytes(routes.to_bytes())
     certificate.write(folder / "c.json")
     if routes.lanes is not None:
         (folder / "t.sl2vl").write_bytes(routes.lanes.sl2vl(how))

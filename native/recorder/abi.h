@@ -18,6 +18,7 @@ struct abi {
     int kind;
     int wide;            /* Handles fill a word; else 32 bits. */
     word world;          /* MPI_COMM_WORLD */
+    word self;           /* MPI_COMM_SELF */
     word null_comm;      /* MPI_COMM_NULL */
     word null_type;      /* MPI_DATATYPE_NULL */
     word no_op;          /* MPI_NO_OP */
@@ -35,14 +36,15 @@ struct abi {
 };
 
 static const struct abi MPICH_ABI = {
-    ABI_MPICH, 0, 0x44000000u, 0x04000000u, 0x0c000000u, 0x5800000eu, (word)-1, -3, 2, 15, -2, -1, 1, 2, 3, 3, 1, 2, 20,
+    ABI_MPICH, 0, 0x44000000u, 0x44000001u, 0x04000000u, 0x0c000000u, 0x5800000eu, (word)-1, -3, 2, 15, -2, -1, 1, 2, 3, 3,
+    1, 2, 20,
 };
 /* Its handles are symbols, found when MPI starts. */
 static const struct abi OPEN_MPI_ABI = {
-    ABI_OPEN_MPI, 1, 0, 0, 0, 0, 1, -4, 2, 16, -1, -1, 2, 1, 3, 3, 0, 0, 24,
+    ABI_OPEN_MPI, 1, 0, 0, 0, 0, 0, 1, -4, 2, 16, -1, -1, 2, 1, 3, 3, 0, 0, 24,
 };
 static const struct abi STANDARD_ABI = {
-    ABI_STANDARD, 1, 0x101, 0x100, 0x200, 0x3d, 1, -4, 2, 16, -1, -2, 212, 211, 213, 4096, 0, 0, 32,
+    ABI_STANDARD, 1, 0x101, 0x102, 0x100, 0x200, 0x3d, 1, -4, 2, 16, -1, -2, 212, 211, 213, 4096, 0, 0, 32,
 };
 
 /* A handle without what a 32-bit register leaves undefined. */

@@ -92,6 +92,33 @@ static void free_comm(struct comm *gone)
     }
 }
 
+/* A handle was freed: it may soon name another thing. */
+static void forget(word key, int window)
+{
+    pthread_mutex_lock(&lock);
+    struct comm **at = &comms[slot(key)];
+    while (*at) {
+        struct comm *gone = *at;
+        if (gone->key == key && gone->window == window) {
+            *at = gone->next;
+            free_comm(gone);
+        } else
+            at = &gone->next;
+    }
+    stamp++;
+    pthread_mutex_unlock(&lock);
+}
+
+/* A communicator was made: what had its handle before is no more, even where nobody told. */
+static void is_new(word key)
+{
+    pthread_mutex_lock(&lock);
+    int stale = known(key, 0) != NULL;
+    pthread_mutex_unlock(&lock);
+    if (stale)
+        forget(key, 0);
+}
+
 static __attribute__((noinline)) struct comm *peers_of(struct thread *t, word key, int window)
 {
     struct comm **cached = &t->caches->comms[slot(key + window)];
@@ -116,37 +143,22 @@ static __attribute__((noinline)) struct comm *peers_of(struct thread *t, word ke
             free_comm(made);
 #if EVENTS
         else
-            define(t, found);
+            define(t, found, identity_of(key));
 #endif
     }
     return *cached = found;
 }
 
-/* MPI made a communicator for itself. */
+/* MPI made a communicator for itself, within a call: MPI-IO does, and sends there when a request is waited for. */
 static void hide(word key)
 {
-    struct comm *made = calloc(1, sizeof *made);
+    struct comm *made = key == abi.null_comm ? NULL : calloc(1, sizeof *made);
     if (!made)
         return;
+    is_new(key);
     made->key = key;
     made->hidden = 1;
     pthread_mutex_lock(&lock);
     keep_comm(made);
-    pthread_mutex_unlock(&lock);
-}
-
-/* A handle was freed: it may soon name another thing. */
-static void forget(word key, int window)
-{
-    pthread_mutex_lock(&lock);
-    for (struct comm **chain = &comms[slot(key)]; *chain; chain = &(*chain)->next) {
-        struct comm *gone = *chain;
-        if (gone->key == key && gone->window == window) {
-            *chain = gone->next;
-            free_comm(gone);
-            break;
-        }
-    }
-    stamp++;
     pthread_mutex_unlock(&lock);
 }

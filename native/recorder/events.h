@@ -144,12 +144,14 @@ static inline void note_more(struct thread *t, int code, uint32_t number, uint64
         put(t, (uint64_t)code << 32 | number, value);
 }
 
-/* Members of a communicator, as ranks of the world. */
-static void define(struct thread *t, const struct comm *c)
+/* Members of a communicator, as ranks of the world, and what tells it from others with the same. */
+static void define(struct thread *t, const struct comm *c, uint64_t identity)
 {
     if (c->id <= 0 || !room(t))
         return;
     put(t, (uint64_t)EVENT_COMMUNICATOR << 32 | (uint32_t)c->id, (uint64_t)c->inter << 32 | (uint32_t)c->peers);
+    if (identity)
+        note_more(t, EVENT_CONTEXT, 0, identity);
     for (int i = 0; i < c->peers; i++)
         note_more(t, EVENT_MEMBER, i, (uint32_t)c->map[i]);
 }

@@ -15,7 +15,7 @@
 
 #define RECORD_MAGIC "NLRECORD"
 #define BLOCK_MAGIC 0x4b4c424eu /* "NBLK" */
-enum { RECORD_VERSION = 2, KIND_SUMS = 1, KIND_EVENTS = 2, HEAD_BYTES = 4096, NAME_BYTES = 32, PAGE_BYTES = 4096 };
+enum { RECORD_VERSION = 3, KIND_SUMS = 1, KIND_EVENTS = 2, HEAD_BYTES = 4096, NAME_BYTES = 32, PAGE_BYTES = 4096 };
 
 /* How far a rank came. */
 enum { STATE_OPEN = 1, STATE_FINALIZED = 2, STATE_EXITED = 3, STATE_ABORTED = 4, STATE_NO_SPACE = 5 };
@@ -85,6 +85,7 @@ enum {
     EVENT_MEMBER = 10,      /* After: low 32 of first: which; second: rank of the world, -1: another world. */
     EVENT_CANCELLED = 11,   /* After EVENT_COMPLETES: the request was cancelled. */
     EVENT_CANCEL = 12,      /* Second: the handle of a request that is to be cancelled. */
+    EVENT_CONTEXT = 13,     /* After EVENT_COMMUNICATOR: second: its identity, the same at all members. */
     FIRST_FUNCTION = 16,
     /* A bit of a function's code: the call completes one request. second: its handle; the tag: how long the call took,
      * of the clock, or NO_TAG: not known, or EVENT_SPENT before has it. */

@@ -22,7 +22,7 @@ static void own_program(char *into, size_t size)
 static __attribute__((constructor)) void seen(void)
 {
     const char *folder = getenv(FOLDER_VARIABLE);
-    char program[1024], path[1400];
+    char program[1024], path[PATH_MAX];
     if (!folder)
         return;
     own_program(program, sizeof program);
@@ -40,6 +40,7 @@ static int tell_abi(void)
     if (world) {
         abi = OPEN_MPI_ABI;
         abi.world = world;
+        abi.self = find_datum("ompi_mpi_comm_self");
         abi.null_comm = find_datum("ompi_mpi_comm_null");
         abi.null_type = find_datum("ompi_mpi_datatype_null");
         abi.no_op = find_datum("ompi_mpi_op_no_op");
@@ -203,6 +204,10 @@ static void begin(void)
     locking = level >= abi.thread_multiple || level < 0;
     pthread_key_create(&leaving, left);
     name_library();
+#if EVENTS
+    remember(abi.world, IDENTITY_WORLD);
+    remember(abi.self, IDENTITY_SELF);
+#endif
     recording = 1;
     stamp++;
     head->ns_per_call = measure();
@@ -210,17 +215,32 @@ static void begin(void)
         complain("rank %d: %s: no space left: it is not recorded", rank, getenv(FOLDER_VARIABLE));
 }
 
-static void finish(int state)
+static int is_ours_to_end(void)
 {
-    if (!head || !recording || head->pid != (uint64_t)getpid())
+    return head && recording && head->pid == (uint64_t)getpid();
+}
+
+/* How far the rank came, and when; recording goes on. */
+static void came(int state)
+{
+    if (!is_ours_to_end())
         return;
-    recording = 0;
-    stamp++;
     head->end_ns = now(CLOCK_REALTIME);
 #if EVENTS
     read_clocks(&head->end_ns, &head->end_ticks);
 #endif
     head->state = state;
+}
+
+/* An exit within MPI_Finalize is no exit without it. */
+static void finish(int state)
+{
+    if (!is_ours_to_end())
+        return;
+    if (head->state == STATE_OPEN || state == STATE_ABORTED)
+        came(state);
+    recording = 0;
+    stamp++;
 }
 
 static __attribute__((destructor)) void exited(void)
@@ -257,10 +277,12 @@ EXPORT int PMPI_Finalize(void)
     int (*call)(void) = (int (*)(void))real_function(F_Finalize);
     if (!call)
         return absent(F_Finalize);
-    finish(STATE_FINALIZED);
+    /* The program's callbacks may send yet: those of attributes of MPI_COMM_SELF are called first of all. */
+    came(STATE_FINALIZED);
     here.depth++;
     int failed = call();
     here.depth--;
+    finish(STATE_FINALIZED);
     return failed;
 }
 
@@ -273,21 +295,6 @@ EXPORT int PMPI_Abort(word comm, int code)
     return call ? call(comm, code) : absent(F_Abort);
 }
 
-/* A communicator that MPI makes for itself, within a call: MPI-IO does, and sends there when a request is waited for. */
-EXPORT int PMPI_Comm_dup(word comm, void *made)
-{
-    int (*call)(word, void *) = (int (*)(word, void *))real_function(F_Comm_dup);
-    if (!call)
-        return absent(F_Comm_dup);
-    here.depth++;
-    int failed = call(comm, made);
-    here.depth--;
-    if (!IS_OWN(&here) && !failed && recording)
-        hide(handle_at(&abi, made, 0));
-    return failed;
-}
-
-EXPORT int MPI_Comm_dup(word, void *) __attribute__((alias("PMPI_Comm_dup")));
 EXPORT int MPI_Init(int *, char ***) __attribute__((alias("PMPI_Init")));
 EXPORT int MPI_Init_thread(int *, char ***, int, int *) __attribute__((alias("PMPI_Init_thread")));
 EXPORT int MPI_Finalize(void) __attribute__((alias("PMPI_Finalize")));

@@ -87,13 +87,22 @@ static void keep_found(struct thread *t, int source, int tag, word comm, const v
                                                     .comm = t->comm_id, .receives = 1});
 }
 
-static void found_received(struct thread *t, int function, word key, const void *request, uint64_t start)
+/* Which message a call is to receive: asked before it, for as soon as that is over another thread may find one with
+ * the same handle. */
+static int take_found(const void *message, struct request *found)
 {
-    struct request found;
-    if (!ready(t) || !kept(key, &found))
-        return;
+    word key = message_key(message);
+    if (!kept(key, found))
+        return 0;
     drop(key);
-    note(t, function, found.peer, found.comm, found.tag, 0, request ? handle_at(&abi, request, 0) : 0, start);
+    return 1;
+}
+
+static void found_received(struct thread *t, int function, const struct request *found, const void *request,
+                           uint64_t start)
+{
+    if (ready(t))
+        note(t, function, found->peer, found->comm, found->tag, 0, request ? handle_at(&abi, request, 0) : 0, start);
 }
 
 /* A call that completes requests: what it was given, before it forgets. */

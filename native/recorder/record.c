@@ -12,6 +12,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <link.h>
 #include <pthread.h>
 #include <sched.h>
@@ -117,7 +118,7 @@ static void *real[FUNCTIONS];
 static struct head *head;
 static int file = -1, opened;
 static int locking; /* Threads may call MPI at once. */
-static char file_path[1400];
+static char file_path[PATH_MAX];
 static dev_t file_device;
 static ino_t file_inode;
 static volatile unsigned stamp = 1; /* Raised when a handle is freed, and when recording begins and ends. */
@@ -300,7 +301,13 @@ static int slot(word key)
     return (key ^ key >> 8 ^ key >> 16) & (CACHED - 1);
 }
 
+#if EVENTS
+static uint64_t identity_of(word key); /* contexts.h */
+#endif
 #include "communicators.h"
+#if EVENTS
+#include "contexts.h"
+#endif
 
 static __attribute__((noinline)) long long size_of_other(struct thread *t, word type)
 {

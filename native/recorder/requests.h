@@ -155,28 +155,40 @@ EXPORT int PMPI_Startall(int n, void *array)
 }
 
 /* A handle that is freed is looked up no more; `forgets` is told it before the call, for as soon as that is over
- * another thread may be given the same. */
-#define FREES(name, forgets)                                                                                     \
+ * another thread may be given the same. `after` the call is what the program may need within it, in callbacks. */
+#define FREES(name, forgets, after)                                                                              \
     EXPORT int PMPI_##name(void *given)                                                                          \
     {                                                                                                            \
         int (*call)(void *) = (int (*)(void *))real_function(F_##name);                                          \
         if (!call)                                                                                               \
             return absent(F_##name);                                                                             \
         word key = given && abi.kind ? handle_at(&abi, given, 0) : 0;                                            \
-        (void)key;                                                                                               \
+        uint64_t identity = 0;                                                                                   \
+        (void)key, (void)identity;                                                                               \
         if (recording)                                                                                           \
             forgets;                                                                                             \
         here.depth++;                                                                                            \
         int failed = call(given);                                                                                \
         here.depth--;                                                                                            \
+        if (!failed) {                                                                                           \
+            after;                                                                                               \
+        }                                                                                                        \
         return failed;                                                                                           \
     }
 
-FREES(Request_free, drop(key))
-FREES(Comm_free, forget(key, 0))
-FREES(Comm_disconnect, forget(key, 0))
-FREES(Win_free, forget(key, 1))
-FREES(Type_free, forget(0, -1))
+#if EVENTS
+#define FORGET_COMM forget(key, 0), identity = identity_of(key)
+#define LEAVE_COMM leave(key, identity)
+#else
+#define FORGET_COMM forget(key, 0)
+#define LEAVE_COMM (void)0
+#endif
+
+FREES(Request_free, drop(key), (void)0)
+FREES(Comm_free, FORGET_COMM, LEAVE_COMM)
+FREES(Comm_disconnect, FORGET_COMM, LEAVE_COMM)
+FREES(Win_free, forget(key, 1), (void)0)
+FREES(Type_free, forget(0, -1), (void)0)
 
 EXPORT int MPI_Start(void *) __attribute__((alias("PMPI_Start")));
 EXPORT int MPI_Startall(int, void *) __attribute__((alias("PMPI_Startall")));

@@ -16,11 +16,13 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 
-POINTERS = {"buf", "rbuf", "status", "req", "types", "rtypes", "adispls", "ardispls", "message", "flag"}
+POINTERS = {"buf", "rbuf", "status", "req", "types", "rtypes", "adispls", "ardispls", "message", "flag"} | {
+    *("made", "text", "list"),
+}
 ARRAYS = {"counts", "rcounts", "displs", "rdispls"}
 COUNTS = {"count", "rcount", "tcount"}
-NUMBERS = {"peer", "source", "root", "tag", "rtag", "parts"}
-HANDLES = {"type", "rtype", "ttype", "comm", "op", "win", "info"}
+NUMBERS = {"peer", "source", "root", "tag", "rtag", "parts", "number"}
+HANDLES = {"type", "rtype", "ttype", "comm", "op", "win", "info", "group", "handler"}
 
 CLASSES = {
     "blocking": "B",
@@ -39,6 +41,7 @@ CLASSES = {
     "hidden": "-",
     "receive": "-",
     "probe": "-",
+    "makes": "-",
 }
 """The letter by which the merge knows what a function's bytes are; it is the first byte of each name in a file."""
 
@@ -128,7 +131,8 @@ def declared(one: Function, wide: bool) -> tuple[list[str], list[str]]:
         else:
             raise SystemExit(f"{one.name}: unknown argument {word}")
         types.append(type_)
-        given.append(f"{word}{given.count(word) + 1}" if word in given else word)
+        before = one.arguments[: len(given)].count(word)
+        given.append(f"{word}{before + 1}" if before else word)
     return types, given
 
 
@@ -149,7 +153,10 @@ def before(one: Function) -> str:
     if "status" in one.arguments and one.kind in ("receive", "probe", "sendrecv"):
         lines += ["char own[OWN_STATUS];", "if (ignored(status))", "    status = own;"]
     if "message" in one.arguments and one.kind == "receive":
-        lines.append("word key = recording && IS_OWN(t) ? message_key(message) : 0;")
+        lines += [
+            "struct request found;",
+            "int is_found = recording && IS_OWN(t) && take_found(message, &found);",
+        ]
     return "".join(f"    {line}\n" for line in lines)
 
 
@@ -162,7 +169,7 @@ def received(one: Function, function: str) -> str:
         found = "if (*(const int *)flag)\n            " if "flag" in one.arguments else ""
         return f"{found}keep_found(t, source, tag, comm, message, status);"
     if "message" in one.arguments:
-        return f"found_received(t, {function}, key, {request}, {start});"
+        return f"if (is_found)\n            found_received(t, {function}, &found, {request}, {start});"
     if one.name.endswith("_init"):
         return f"keep_receive(t, {function}, source, {tag}, comm, req);"
     if request == "req":
@@ -354,6 +361,34 @@ def body(
     )
 
 
+def maker(one: Function, events: bool) -> str:
+    """A wrapper of what makes a communicator: hidden, where MPI makes it for itself, else told from others."""
+    types, given = declared(one, False)
+    pairs = ", ".join(f"{t}{'' if t.endswith('*') else ' '}{g}" for t, g in zip(types, given, strict=True))
+    first, told = "", "is_new(key);"
+    if events:
+        identity = {
+            "child": "identity",
+            "group": "of_group(key, comm, tag)",
+            "text": "of_text(key, text)",
+            "sides": "of_sides(key)",
+        }[one.count]
+        told = f"remember(key, {identity});"
+        if one.count == "child":
+            first = "    uint64_t identity = recording && IS_OWN(t) ? child_of(comm) : 0;\n"
+    return (
+        f"EXPORT int PMPI_{one.name}({pairs})\n{{\n"
+        f"    int (*call)({', '.join(types)}) = (int (*)({', '.join(types)}))real_function(F_{one.name});\n"
+        f"    struct thread *t = &here;\n"
+        f"    if (!call)\n        return absent(F_{one.name});\n"
+        f"{first}    t->depth++;\n    int failed = call({', '.join(given)});\n    t->depth--;\n"
+        "    if (!failed && recording) {\n        word key = handle_at(&abi, made, 0);\n"
+        f"        if (IS_OWN(t))\n            {told}\n        else\n            hide(key);\n    }}\n"
+        f"    return failed;\n}}\n"
+        f'EXPORT int MPI_{one.name}({", ".join(types)}) __attribute__((alias("PMPI_{one.name}")));\n'
+    )
+
+
 def hidden(name: str) -> str:
     """A wrapper that only hides what MPI sends within the call; its arguments are words, whatever they mean."""
     given = "abcdef"
@@ -386,6 +421,9 @@ def main() -> None:
     parts = ["/* Made by wrappers.py from functions.txt. */\n"]
     for one in functions:
         if one.kind in OF_EVENTS and not events:
+            continue
+        if one.kind == "makes":
+            parts.append(maker(one, events))
             continue
         parts.append(wrapper(one, events))
         if one.twin:

@@ -57,7 +57,6 @@ if TYPE_CHECKING:
         optimize_layers,
         optimize_lmc,
         place_jobs,
-        plan,
         recover,
         repaired,
         route,
@@ -82,6 +81,7 @@ if TYPE_CHECKING:
         SpecError,
         TrafficError,
     )
+    from netloom.planning.answer import plan
     from netloom.sweeps.api import sweep
 
 __all__ = [
@@ -150,7 +150,7 @@ __all__ = [
 ]
 
 
-_HOMES = {"sweep": "netloom.sweeps.api"}
+_HOMES = {"plan": "netloom.planning.answer", "sweep": "netloom.sweeps.api"}
 """Where names are that are neither the core's nor errors."""
 
 

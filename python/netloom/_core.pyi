@@ -73,6 +73,7 @@ __all__ = [
     "patched",
     "place_jobs",
     "plan",
+    "plan_applications",
     "plan_files",
     "recover",
     "remove_temporaries",
@@ -543,8 +544,9 @@ class Routes:
         """CSV `source,destination,path` of the pairs that do not use the base address."""
     def write_paths(self, path: _Path) -> None: ...
     def to_bytes(self) -> bytes: ...
-    def write(self, path: _Path) -> None: ...
-    def check_file(self) -> None: ...
+    def write(self, path: _Path, *, allow_unreachable: bool = False) -> None: ...
+    def check_file(self, *, allow_unreachable: bool = False) -> None:
+        """Raises what `write` would: routes that can deadlock, lose pairs of hosts, or fit no file."""
 
 @final
 class Certificate:
@@ -657,9 +659,21 @@ class Outcome:
     def changed_entries(self) -> int | None:
         """Entries that differ from the routes it began with."""
     @property
-    def changed_because(self) -> Literal["bound", "tail", "nothing"] | None:
+    def changed_because(self) -> Literal["bound", "tail", "nothing", "engine"] | None:
         """What was gained on those; None where the method does not say (AFAR, one colouring)."""
-    def write(self, path: _Path) -> None: ...
+    @property
+    def best_engine(self) -> tuple[str, float] | None:
+        """The best sound engine on this fabric, and what was minimised with its routes."""
+    @property
+    def with_lanes(self) -> tuple[str, float] | None:
+        """The best engine whose routes need lanes, where `lanes` is false and they are not taken."""
+    @property
+    def searched(self) -> float | None:
+        """What was minimised with the search's own routes, before they were held against others."""
+    @property
+    def taken_from(self) -> str | None:
+        """Whose routes these are, where the search found none as good: `today`, or an engine."""
+    def write(self, path: _Path, *, allow_unreachable: bool = False) -> None: ...
 
 @final
 class Optimized(Outcome):
@@ -831,6 +845,9 @@ class CheckReport:
     @property
     def unreachable_hosts(self) -> int:
         """Those of two hosts."""
+    @property
+    def holes(self) -> int:
+        """Those of two hosts that working cables join."""
     @property
     def unreachable_management(self) -> int:
         """Those of a host and a switch's own LID."""
@@ -1212,6 +1229,8 @@ def optimize(
     penalty_per_change: float = 0.0,
     max_changes: int | None = None,
     frozen: Sequence[int] = (),
+    stays: Routes | None = None,
+    lanes: bool = True,
     depth: int | None = None,
     islands: int = 1,
     bounds: LinkLoads | None = None,
@@ -1247,6 +1266,7 @@ def optimize_lmc(
     lmc: int,
     *,
     background: Routes | str = "auto",
+    lanes: bool = True,
     seed: int = 0,
     threads: int = 0,
     work: int | None = None,
@@ -1276,6 +1296,8 @@ def optimize_layers(
     penalty_per_change: float = 0.0,
     max_changes: int | None = None,
     frozen: Sequence[int] = (),
+    stays: Routes | None = None,
+    lanes: bool = True,
     depth: int | None = None,
     seed: int = 0,
     threads: int = 0,
@@ -1292,6 +1314,8 @@ def optimize_hose(
     penalty_per_change: float = 0.0,
     max_changes: int | None = None,
     frozen: Sequence[int] = (),
+    stays: Routes | None = None,
+    lanes: bool = True,
     depth: int | None = None,
     seed: int = 0,
     threads: int = 0,
@@ -1302,8 +1326,9 @@ def optimize_hose(
     """Routes whose worst load is least over all matrices within the sums."""
 
 def hose_loads(fabric: Fabric, routes: Routes | str, hose: Hose, *, threads: int = 0) -> HoseLoads: ...
-def repaired(fabric: Fabric, routes: Routes) -> Routes:
-    """What a search begins with: entries that are missing or on no shortest up*/down* way replaced."""
+def repaired(fabric: Fabric, routes: Routes, *, dead: bool = False) -> Routes:
+    """What a search begins with: entries that are missing or on no shortest up*/down* way replaced; with
+    `dead` only those from which packets to hosts do not arrive."""
 
 def allow_input(bytes: int) -> None:
     """Allows every input to hold so many bytes, unpacked too; 0: as usual (`netloom.reading.allow`)."""
@@ -1585,10 +1610,12 @@ def plan(
     threads: int = 0,
     time_limit: float | None = None,
     progress: _Progress = None,
+    runs: Mapping[int, float] = ...,
 ) -> dict[str, Any]:
     """Designs for the machine of a plan: counted, priced, and how much they slow its applications.
 
-    Nothing is simulated. `docs/schemas/plan.json` has the result's keys.
+    What `netloom.plan` asks once it knows how long the plan's traces run. `docs/schemas/plan.json` has the
+    result's keys.
 
     Parameters
     ----------
@@ -1602,6 +1629,9 @@ def plan(
         Seconds.
     progress : callable, optional
         Called with what is done and all that is to do.
+    runs : dict of int and float
+        Seconds that traces run on a network without taper, by the number of the application. Those
+        that are missing are taken to do nothing but send.
 
     Returns
     -------
@@ -1618,8 +1648,17 @@ def plan(
 
     Examples
     --------
-    >>> result = netloom.plan("examples/plan/quartz.toml")
+    >>> result = netloom._core.plan("examples/plan/quartz.toml")
     >>> result["designs"][0]["spec"]
+    """
+
+def plan_applications(source: _Path) -> list[dict[str, Any]]:
+    """The applications of a plan, and what running them takes.
+
+    `name`, `weight`, `kind` (matrix, pattern, trace), `source` (a path, or the pattern), `ranks` (of a trace;
+    else None), `ranks_per_host`, `copies` (None: as many as fit), `flops_per_s` (None: it computes in no
+    time), `told` (whether the plan gives its share or its run time), and `radix` (the largest) and
+    `speed_gbps` of the plan.
     """
 
 def plan_files(source: _Path) -> list[tuple[str, Path]]:

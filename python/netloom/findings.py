@@ -66,6 +66,8 @@ KINDS: dict[str, tuple[Severity, Class]] = {
     "unknown-addresses": ("note", "input"),
     # Of plans (cli/plan).
     "no-design": ("warning", "input"),
+    "better-compared": ("warning", "input"),
+    "uneven-bundles": ("note", "input"),
     # Of what was detected in a fabric (crates/topology/src/detect.rs).
     "parts": ("error", "hosts"),
     "other-ranks": ("note", "hosts"),
@@ -133,6 +135,9 @@ KINDS: dict[str, tuple[Severity, Class]] = {
     "left-out": ("note", "management"),
     "not-shortest": ("note", "hosts"),
     "kept": ("note", "hosts"),
+    "today-is-better": ("warning", "hosts"),
+    "worse-than-today": ("warning", "hosts"),
+    "needs-lanes": ("warning", "hosts"),
     # Of counters (crates/counters/src/check.rs; "conflict", two ends of a link, is above).
     "balance": ("warning", "input"),
     "lanes": ("warning", "input"),

@@ -20,6 +20,7 @@ const FLOORS: [&[&str]; 11] = [
         "graphs",
         "hashes",
         "health",
+        "hierarchy",
         "manifest",
         "noise",
         "paths",
@@ -32,7 +33,7 @@ const FLOORS: [&[&str]; 11] = [
     &["gpu", "interop"],
     &["live", "tables"],
     &["apply", "plot", "sampling"],
-    &["diagnose", "loop", "sweeps"],
+    &["diagnose", "loop", "planning", "sweeps"],
     &["watch"],
     &["cli"],
 ];

@@ -4,8 +4,9 @@
 //! to begin with may be of another class, and two sound classes need not be sound together. So the judge, which shares
 //! no code with any search, follows all ways on every (link, lane) before routes are handed out.
 //!
-//! Invariant: what leaves has no forwarding loop and no circle of (link, lane) (Dally and Seitz 1987). What no tables
-//! can mend, such as hosts that are cut off, passes, and is told.
+//! Invariant: what leaves has no forwarding loop and no circle of (link, lane) (Dally and Seitz 1987). What is written
+//! ([`fit`]) also joins all hosts that cables join, unless somebody says that holes are wanted. What no tables can mend,
+//! such as hosts that are cut off, passes, and is told.
 
 use netloom_model::{Fabric, Routes};
 use netloom_optimize::repaired;
@@ -53,6 +54,29 @@ pub fn pass_mended(
     }
     let mended = repaired(fabric, structure, paths, &routes)?;
     pass(fabric, structure, Routes { lanes: None, ..mended })
+}
+
+/// Whether routes may be written for somebody to load, by what the judge said of them; with `holes`, even if they lose
+/// pairs of hosts.
+///
+/// # Errors
+/// [`ComposeError::Unsound`] if packets could go round for ever or wait for each other in a circle, or if pairs of hosts
+/// that working cables join have no way, with an example.
+pub fn fit(report: &CheckReport, holes: bool) -> Result<(), ComposeError> {
+    if let Some(told) = deadly(report) {
+        return Err(ComposeError::Unsound(format!("these routes can deadlock: {told}")));
+    }
+    let lost = report.holes();
+    if lost == 0 || holes {
+        return Ok(());
+    }
+    let lost_host = |f: &&netloom_verify::Finding| f.kind == FindingKind::Unreachable && !f.management;
+    let example = report.findings.iter().find(lost_host).map_or("", |finding| finding.text.as_str());
+    Err(ComposeError::Unsound(format!(
+        "these routes lose {lost} pair{} of hosts that cables join ({example}): expected an engine or an order of \
+         switches that loses none (updn without roots never does); allow-unreachable writes them all the same",
+        if lost == 1 { "" } else { "s" }
+    )))
 }
 
 /// Why a fabric that loads such routes can stand still; none if it cannot.

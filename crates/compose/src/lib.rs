@@ -13,6 +13,7 @@
 //! | `offered` | offered load: how often, and what is measured when |
 //! | [`routing`] | words become routes or schemes; nothing unsound is run |
 //! | [`gate`] | what is handed out cannot deadlock |
+//! | [`portfolio`] | what was found is never worse than what anybody can have |
 //! | [`reader`] | files, through whoever calls |
 //! | [`traffic`] | what the jobs send, in all or message by message |
 //! | [`judged`] | candidates simulated, the quickest taken |
@@ -29,6 +30,7 @@ pub mod gate;
 pub mod judged;
 mod offered;
 pub mod optimized;
+pub mod portfolio;
 pub mod profile;
 pub mod program;
 pub mod reader;
@@ -42,11 +44,12 @@ mod wiring;
 pub use by_way::ByWay;
 pub use congestion::snooping;
 pub use error::ComposeError;
-pub use gate::{Passed, pass, pass_mended};
+pub use gate::{Passed, fit, pass, pass_mended};
 pub use judged::{Asked, Candidate, Choice, choose};
 pub use optimized::optimized;
+pub use portfolio::{Best, Found, Measure, Portfolio};
 pub use reader::Reader;
-pub use routing::{Routing, check_sound, check_sound_on, oblivious, tables};
+pub use routing::{Routing, check_sound, check_sound_on, oblivious, suited, tables};
 pub use sampled::{Marking, Method, Sampled, Sampler, Sampling};
 pub use scene::{Scene, SceneJob};
-pub use steered::steering;
+pub use steered::{steering, upward};

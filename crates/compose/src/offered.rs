@@ -6,8 +6,7 @@ use netloom_formats::scenario::Measured;
 use netloom_model::rng::below;
 use netloom_sim::{OpenLoop, Uniform};
 use netloom_topology::detect;
-use netloom_traffic::pattern as make;
-use netloom_traffic::pattern::wants_group;
+use netloom_traffic::{pattern as make, pattern_in_groups, wants_group};
 
 use crate::ComposeError;
 use crate::asked::Place;
@@ -87,28 +86,21 @@ pub(crate) fn offered(
     })
 }
 
-/// The ranks that each rank may send to, by a traffic pattern; of a dragonfly, `adversarial` takes the size of the groups from the fabric.
+/// The ranks that each rank may send to, by a traffic pattern; `adversarial` takes the groups of a dragonfly from the fabric.
 fn receivers(place: Place, spec: &str) -> Result<Vec<Vec<u32>>, ComposeError> {
     let asked = spec;
-    let mut spec = place.seeded(spec);
-    if wants_group(&spec) {
-        let shape = detect(place.fabric).shape;
-        let size = shape.groups().and_then(|groups| groups.hosts_a_group(place.fabric));
-        let all = place.ranks as usize == place.fabric.host_count();
-        let in_order = all && place.host_of_rank.iter().enumerate().all(|(rank, host)| rank == host.index());
-        let expected = match size {
-            None => "expected a dragonfly whose groups have equally many hosts, or group=N",
-            Some(_) if !in_order => "expected a rank on every host, in order, or group=N",
-            Some(size) => {
-                spec = format!("{spec},group={size}");
-                ""
-            }
+    let spec = place.seeded(spec);
+    let made = if wants_group(&spec) {
+        let Some(of) = detect(place.fabric).shape.groups().map(|groups| groups.of_hosts(place.fabric)) else {
+            let message = format!("pattern \"{asked}\": expected a dragonfly, or group=N");
+            return Err(place.refuse("pattern", &message));
         };
-        if !expected.is_empty() {
-            return Err(place.refuse("pattern", &format!("pattern \"{asked}\": {expected}")));
-        }
-    }
-    let traffic = make(&spec, Some(place.ranks)).map_err(|error| place.asked.pattern(&error))?;
+        let of_ranks: Vec<u32> = place.host_of_rank.iter().map(|host| of[host.index()]).collect();
+        pattern_in_groups(&spec, &of_ranks)
+    } else {
+        make(&spec, Some(place.ranks))
+    };
+    let traffic = made.map_err(|error| place.asked.pattern(&error))?;
     let mut receivers = vec![Vec::new(); place.ranks as usize];
     for (from, to, _) in traffic.total().iter() {
         if place.host_of_rank[from as usize] != place.host_of_rank[to as usize] {

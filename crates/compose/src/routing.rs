@@ -205,8 +205,7 @@ pub fn tables(
     }
 }
 
-/// What is run where nobody says more: dla on a dragonfly that it takes; ftree where the fabric is a tree on which it loses no
-/// pair, and updn elsewhere, whose tables never have a credit loop.
+/// What is run where nobody says more: [`suited`]'s tables.
 ///
 /// # Errors
 /// As the engines.
@@ -215,9 +214,27 @@ pub fn oblivious(
     structure: &Structure,
     options: &EngineOptions,
 ) -> Result<Routes, RoutingError> {
-    let made = |engine| route(engine, fabric, structure, options);
+    suited(fabric, structure, options).map(|(_, routes)| routes)
+}
+
+/// The engine that suits a fabric, and its tables: dla on a dragonfly on which it loses no pair; ftree where the fabric is a
+/// tree on which it loses none, and updn elsewhere, whose tables never have a credit loop.
+///
+/// # Errors
+/// As the engines.
+pub fn suited(
+    fabric: &Fabric,
+    structure: &Structure,
+    options: &EngineOptions,
+) -> Result<(Engine, Routes), RoutingError> {
+    let made = |engine| Ok((engine, route(engine, fabric, structure, options)?));
+    // Which lanes packets take says nothing of holes, and to follow all pairs by lane takes long.
+    let whole = |routes: &Routes| check_on(fabric, structure, routes, None).holes() == 0;
     match structure.shape {
-        Shape::Dragonfly(_) => made(Engine::Dla).or_else(|_| made(Engine::Updn)),
+        Shape::Dragonfly(_) => match made(Engine::Dla) {
+            Ok(made) if whole(&made.1) => Ok(made),
+            _ => made(Engine::Updn),
+        },
         Shape::Tree if structure.levels_lose_pairs => made(Engine::Updn),
         Shape::Tree | Shape::Graph => made(Engine::Ftree).or_else(|_| made(Engine::Updn)),
     }

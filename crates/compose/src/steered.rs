@@ -7,6 +7,7 @@
 use netloom_formats::scenario::Scenario;
 use netloom_routing::{RoutingError, Steering};
 use netloom_sim::{Model, Profile, Scheme, SteerOptions, Steered};
+use netloom_topology::Shape;
 
 use crate::ComposeError;
 
@@ -47,6 +48,21 @@ pub fn steering(
         return Err(refuse("hardware.lanes", message));
     }
     Ok(())
+}
+
+/// Refuses a choice by packet among up*/down* ways on a dragonfly, whose own ways and detours have routings of their own.
+///
+/// # Errors
+/// [`ComposeError`], with the routing's word and those that a dragonfly has.
+pub fn upward(scenario: &Scenario, word: &str, shape: &Shape) -> Result<(), ComposeError> {
+    if shape.groups().is_none() {
+        return Ok(());
+    }
+    let known = Steered::ALL.map(Steered::name).join(", ");
+    let message = format!(
+        "{word}: it chooses among up*/down* ways, and this is a dragonfly: expected {known} or tables such as dla"
+    );
+    Err(ComposeError::Misfit(scenario.origins.error("routes", message)))
 }
 
 /// Whether a scenario has a word on a parameter of the hardware.

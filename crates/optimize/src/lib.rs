@@ -44,7 +44,7 @@ pub use lmc::optimize_lmc;
 pub use optimize::{Optimized, optimize};
 pub use options::{Change, OptimizeOptions};
 pub use search::outcome::{Because, Outcome, Status, Stop};
-pub use tables::repair::repaired;
+pub use tables::repair::{repaired, revived};
 pub use worst::hose_loads;
 
 /// Why routes could not be optimised.

@@ -14,7 +14,7 @@ use netloom_routing::{LinkLoads, PathSet, loads};
 use netloom_topology::Structure;
 
 use crate::OptimizeError;
-use crate::options::OptimizeOptions;
+use crate::options::{Change, OptimizeOptions};
 use crate::search::budget::TOLERANCE;
 use crate::search::outcome::{Because, Outcome, has_outcome};
 use crate::search::state::items::{Items, items};
@@ -59,7 +59,49 @@ pub fn optimize(
 ) -> Result<Optimized, OptimizeError> {
     let background = options.change.map_or(background, |change| change.from);
     let setting = Setting { fabric, structure, paths, background, options, control };
-    in_pool(options.threads, || run(setting, traffic))
+    in_pool(options.threads, || {
+        let found = run(setting, traffic)?;
+        with_more_changes(setting, traffic, found)
+    })
+}
+
+/// Searches that may change a few entries more, as these end elsewhere: the best that stays within the limit.
+fn with_more_changes(
+    setting: Setting,
+    traffic: &Csr,
+    mut best: Optimized,
+) -> Result<Optimized, OptimizeError> {
+    let options = setting.options;
+    let Some(Change { from, most: Some(most @ 1..), penalty, .. }) = options.change else {
+        return Ok(best);
+    };
+    let changed = |found: &Optimized| {
+        let tables = from.lft().zip(found.outcome.routes.lft());
+        tables.map_or(u64::MAX, |(was, is)| was.changed_entries(is))
+    };
+    for more in MORE_CHANGES {
+        if best.outcome.proven_optimal || setting.control.stopped().is_some() {
+            break;
+        }
+        let change = options.change.map(|change| Change { most: Some(most + more), ..change });
+        let options = OptimizeOptions { change, bound: Some(best.bound.clone()), ..options.clone() };
+        let found = run(Setting { options: &options, ..setting }, traffic)?;
+        let price = penalty * (changed(&found) as f64 - changed(&best) as f64);
+        if changed(&found) <= most && is_better(&found, &best, price) {
+            best = Optimized { ar: best.ar, ..found };
+        }
+    }
+    Ok(best)
+}
+
+/// By how many changes more than are allowed is searched besides.
+const MORE_CHANGES: [u64; 3] = [1, 2, 4];
+
+/// Whether a result has less on its fullest link, at its price, or on the fullest between switches if the former is the same.
+fn is_better(found: &Optimized, than: &Optimized, price: f64) -> bool {
+    let less = |a: f64, b: f64| a < b - TOLERANCE * b.abs();
+    let (mine, theirs) = (found.loads.max() + price, than.loads.max());
+    less(mine, theirs) || (!less(theirs, mine) && less(found.switch_max_load + price, than.switch_max_load))
 }
 
 /// Runs on so many threads of its own; 0 takes the caller's.

@@ -1,18 +1,18 @@
-//! An application's demand on every size of group, and how much a design slows it down.
+//! An application's demand on every size of group, and how many times as long its bytes take on a design as on a full tree.
 //!
-//! An application that communicates for the share *f* of its time on a full tree, and whose communication takes *T* times
-//! as long on a tapered one, is slowed by 1 - f + f T. T compares the fullest level with the links of the hosts:
+//! That is T, which compares the fullest level with the links of the hosts:
 //! - by the *busiest switch*: largest bytes of a host, of a leaf over its cables up, of a pod over its cables up;
 //! - by the *mean* (the paper's model): the same of means over the hosts, leaves and pods in use.
 //!
-//! Phases follow each other, so their times add up: T = sum r max(level) / sum r (hosts' level), r times each. Both are at
-//! best: no routing and no schedule does better, collisions come on top.
+//! Phases follow each other, so their times add up: T = sum r max(level) / sum r (hosts' level), r times each. No routing
+//! and no schedule does better than the first. What a run loses by it, [`share`](crate::share) says.
 
 use netloom_model::{Csr, Hose, Traffic};
 
 use crate::PlanError;
 use crate::crossing::{Placed, Sizes};
 use crate::order::Order;
+use crate::share::Share;
 
 /// An application, and how much of the machine's time it has.
 #[derive(Clone, Debug, PartialEq)]
@@ -21,8 +21,8 @@ pub struct Application {
     pub name: String,
     /// Share of node hours; not negative, in any unit.
     pub weight: f64,
-    /// Share of its time that it communicates on a full tree, 0 to 1.
-    pub communication: f64,
+    /// Share of its time on a full tree that is wire time.
+    pub share: Share,
     /// Rank to rank.
     pub traffic: Traffic,
     /// Ranks on each host, at least 1.
@@ -162,13 +162,13 @@ pub struct Demand {
     pub groups: Vec<Vec<Group>>,
 }
 
-/// How many times as long communication, a run or a mix takes as on a full tree; at least 1.
+/// How many times as long the bytes take as on a full tree; at least 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Slowdown {
-    /// By the means over each level.
-    pub model: f64,
+pub struct Stretch {
     /// By the busiest switch.
-    pub busiest_switch: f64,
+    pub busiest: f64,
+    /// By the means over each level.
+    pub mean: f64,
 }
 
 impl Demand {
@@ -190,13 +190,15 @@ impl Demand {
         if full > 0.0 { time / full } else { 1.0 }
     }
 
-    /// Both slowdowns of communication.
-    pub fn slowdown(&self, leaf: (&Group, f64), pod: Option<(&Group, f64)>) -> Slowdown {
-        let level = |(group, up): (&Group, f64)| group.mean / up;
-        Slowdown {
-            model: level(leaf).max(pod.map_or(0.0, level)).max(1.0),
-            busiest_switch: self.busiest(Some(leaf), pod),
-        }
+    /// T by the busiest switch and by means.
+    pub fn stretch(&self, leaf: Option<(&Group, f64)>, pod: Option<(&Group, f64)>) -> Stretch {
+        let level = |group: Option<(&Group, f64)>| group.map_or(0.0, |(group, up)| group.mean / up);
+        Stretch { busiest: self.busiest(leaf, pod), mean: level(leaf).max(level(pod)).max(1.0) }
+    }
+
+    /// Wire time of a run, seconds: the busiest host's bytes of every phase over the speed of its link.
+    pub fn wire_s(&self, speed_gbps: f64) -> f64 {
+        self.hosts.iter().sum::<f64>() / (speed_gbps * 1e9 / 8.0)
     }
 }
 

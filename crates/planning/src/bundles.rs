@@ -1,8 +1,19 @@
-//! How many spines and cores a tree needs, if cables are bundled equally.
+//! How many spines and cores a tree needs.
 //!
-//! Every leaf has the same number of cables to every spine of its pod, so the number of spines divides the cables up a
-//! leaf. The same holds for the cores of a group. This rule gives vendors' tables: 24 leaves of 64 ports with 32 cables
-//! up fit on 12 spines, but 12 does not divide 32, and the tables say 16.
+//! With equal bundles, every leaf has the same number of cables to every spine of its pod, so the number of spines divides
+//! the cables up a leaf. The same holds for the cores of a group. This rule gives vendors' tables: 24 leaves of 64 ports
+//! with 32 cables up fit on 12 spines, but 12 does not divide 32, and the tables say 16. Without it, spines of two levels
+//! are filled as far as they go: bundles of a leaf, and cables of spines, differ by one at most.
+
+/// How the cables of a leaf are spread over the spines of a tree of two levels.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Bundles {
+    /// As evenly as they go.
+    #[default]
+    Any,
+    /// Equally many to every spine.
+    Equal,
+}
 
 /// The divisors of all numbers up to a largest one.
 pub struct Divisors(Vec<Vec<u32>>);
@@ -26,9 +37,14 @@ impl Divisors {
     }
 }
 
-/// The least number of spines for leaves with `up` cables each, if `ports` ports of a spine may go down: it divides
-/// `up`, and `leaves * up / spines` is at most `ports`. `None` if no number does.
-pub fn spines(divisors: &Divisors, leaves: u32, up: u32, ports: u32) -> Option<u32> {
+/// The least number of spines for leaves with `up` cables each, if `ports` ports of a spine may go down: `leaves * up /
+/// spines` is at most `ports`, and no spine is without a cable to a leaf. With equal bundles it divides `up`. `None` if no
+/// number does.
+pub fn spines(divisors: &Divisors, leaves: u32, up: u32, ports: u32, bundles: Bundles) -> Option<u32> {
+    if bundles == Bundles::Any {
+        let least = (u64::from(leaves) * u64::from(up)).div_ceil(u64::from(ports.max(1)));
+        return u32::try_from(least).ok().filter(|&spines| spines <= up);
+    }
     let fits = |&s: &u32| u64::from(leaves) * u64::from(up / s) <= u64::from(ports);
     divisors.of(up).iter().copied().find(fits)
 }
@@ -82,10 +98,13 @@ mod tests {
     fn spines_divide_the_cables_up() {
         let divisors = Divisors::up_to(72);
         // 24 * 32 / 64 = 12 spines would do, but 12 does not divide 32.
-        assert_eq!(spines(&divisors, 24, 32, 64), Some(16));
+        assert_eq!(spines(&divisors, 24, 32, 64, Bundles::Equal), Some(16));
+        assert_eq!(spines(&divisors, 24, 32, 64, Bundles::Any), Some(12));
         // 32 * 72 / 144 = 16, not a divisor of 72.
-        assert_eq!(spines(&divisors, 32, 72, 144), Some(18));
-        assert_eq!(spines(&divisors, 65, 32, 64), None);
+        assert_eq!(spines(&divisors, 32, 72, 144, Bundles::Equal), Some(18));
+        for bundles in [Bundles::Any, Bundles::Equal] {
+            assert_eq!(spines(&divisors, 65, 32, 64, bundles), None);
+        }
     }
 
     #[test]

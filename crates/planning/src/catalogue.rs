@@ -93,7 +93,25 @@ pub struct Prices {
     pub cables: Vec<Bought>,
 }
 
+/// Switches of so many ports, at their price.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Offer {
+    /// Ports of a switch.
+    pub radix: u32,
+    /// What it and its cables cost.
+    pub prices: Prices,
+}
+
 impl Catalogue {
+    /// Even numbers of ports of the switches that have a fixed number, of this speed if one is given; rising.
+    pub fn radices(&self, speed_gbps: Option<f64>) -> Vec<u32> {
+        let sold = self.switches.iter().filter(|s| speed_gbps.is_none_or(|speed| s.speed_gbps == speed));
+        let mut found: Vec<u32> = sold.filter_map(|s| s.ports).filter(|ports| ports % 2 == 0).collect();
+        found.sort_unstable();
+        found.dedup();
+        found
+    }
+
     /// The prices of switches with `radix` ports and of cables for these runs, by level.
     ///
     /// # Errors

@@ -6,7 +6,7 @@
 //! price: each pays at least a unit's price for all that its busiest leaf and pod have. For one application without
 //! phases this is theorem 3.3 of Chen, Denzel, Luijten with prices: mu_i = v_i B / sum c v.
 
-use crate::Prices;
+use crate::{Offer, Prices};
 
 /// What a unit of bandwidth costs, a host: at the hosts, up the leaves, up the pods.
 pub type UnitPrices = [f64; 3];
@@ -144,6 +144,13 @@ fn golden(mut low: f64, mut high: f64, value: impl Fn(f64) -> f64) -> f64 {
         }
     }
     if at_left <= at_right { left } else { right }
+}
+
+impl Offer {
+    /// The least that a unit of bandwidth costs: all ports in use, no port to spare.
+    pub fn units(&self) -> UnitPrices {
+        self.prices.units(self.radix)
+    }
 }
 
 impl Prices {

@@ -20,10 +20,8 @@ pub enum PlanError {
         /// What fits without taper.
         full: u64,
     },
-    /// Enough ports, but no tree with equal bundles.
-    #[error(
-        "no tree of equal bundles holds {hosts} hosts with {radix}-port switches: expected fewer hosts or more ports"
-    )]
+    /// Enough ports, but no tree.
+    #[error("no tree holds {hosts} hosts with {radix}-port switches: expected fewer hosts or more ports")]
     NoDesign {
         /// Hosts asked for.
         hosts: u32,
@@ -95,6 +93,19 @@ pub enum PlanError {
         /// Hosts of the machine.
         hosts: u32,
     },
+    /// A run that is shorter than its bytes take.
+    #[error(
+        "expected at least {wire_s:.6}, the seconds that the bytes of the busiest host of every phase take at \
+         {speed_gbps} Gb/s"
+    )]
+    ShortRun {
+        /// Number of the application.
+        application: usize,
+        /// Its wire time, s.
+        wire_s: f64,
+        /// Speed of the links, Gb/s.
+        speed_gbps: f64,
+    },
     /// A design to compare with does not hold the hosts, or has switches with too many ports.
     #[error("{what}")]
     Compared {
@@ -120,6 +131,7 @@ impl PlanError {
             }
             Self::Budget { .. } => "budget",
             Self::TooManyRanks { application, .. } => return Some(format!("application.{application}")),
+            Self::ShortRun { application, .. } => return Some(format!("application.{application}.run_s")),
             Self::Compared { .. } => "compare",
             Self::Stopped => return None,
         };

@@ -9,24 +9,25 @@ use std::ops::ControlFlow;
 use netloom_model::Control;
 use rayon::prelude::*;
 
-use crate::application::{Demand, Slowdown, demands};
-use crate::bound::{Bound, Bounds};
-use crate::bundles::Divisors;
+use crate::application::{Demand, Stretch, demands};
+use crate::bundles::{Bundles, Divisors};
 use crate::front::{Front, Merit};
+use crate::limit::{Limit, Limits};
 use crate::search;
-use crate::{Application, Counts, Design, Mix, Order, PlanError, Prices, Sizes};
+use crate::share::Slowdown;
+use crate::{Application, Counts, Design, Mix, Offer, Order, PlanError, Sizes};
 
 /// What is asked.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Request {
     /// Hosts of the machine.
     pub hosts: u32,
-    /// Ports of a switch.
-    pub radix: u32,
-    /// Levels of switches to look at: 2, 3 or both.
+    /// Switches with their prices; all of a design's are alike. At least one, all with cables of one speed.
+    pub offers: Vec<Offer>,
+    /// Levels of switches to look at: 2, 3 or both. One switch is looked at wherever it does.
     pub levels: Vec<u32>,
-    /// What things cost.
-    pub prices: Prices,
+    /// How cables are spread over the spines of two levels.
+    pub bundles: Bundles,
     /// The mix; the weights' sum is positive.
     pub applications: Vec<Application>,
     /// How jobs lie; each counts the same.
@@ -48,7 +49,7 @@ pub struct Request {
 pub struct Goal {
     /// The most that the network may cost: the quickest is chosen.
     pub budget: Option<f64>,
-    /// The largest slowdown: the cheapest is chosen.
+    /// The largest estimate of the slowdown: the cheapest is chosen.
     pub slowdown: Option<f64>,
 }
 
@@ -57,6 +58,8 @@ pub struct Goal {
 pub struct Planned {
     /// The design.
     pub design: Design,
+    /// Ports of its switches.
+    pub radix: u32,
     /// What it is made of.
     pub counts: Counts,
     /// Ports without a cable, by level.
@@ -71,14 +74,14 @@ pub struct Planned {
     pub applications: Vec<OnDesign>,
     /// The slowdown below which it pays more than the cheapest full tree, at the node's price.
     pub pays_below: Option<f64>,
-    /// The least slowdown for its price, in fractions of cables and switches.
-    pub bound: Bound,
+    /// The least estimate for its price, in fractions of cables and switches.
+    pub limit: Limit,
 }
 
 impl Planned {
-    /// How much slower it is than the bound at its price, %.
-    pub fn bound_gap_percent(&self) -> f64 {
-        100.0 * (self.slowdown.busiest_switch / self.bound.optimum.slowdown - 1.0)
+    /// How much its estimate is above the limit at its price, %.
+    pub fn gap_percent(&self) -> f64 {
+        100.0 * (self.slowdown.estimate / self.limit.optimum.slowdown - 1.0)
     }
 }
 
@@ -91,7 +94,7 @@ pub struct OnDesign {
     pub order: Order,
     /// Slowdown of its run: the mean over the draws.
     pub slowdown: Slowdown,
-    /// By the busiest switch: least and most over the draws.
+    /// The estimate: least and most over the draws.
     pub range: (f64, f64),
     /// Share of its bytes that leaves a leaf, then a pod: the mean over the draws.
     pub share: Vec<f64>,
@@ -110,13 +113,17 @@ pub struct Answer {
     pub compared: Vec<Planned>,
     /// The front's design that the goal chooses; `None` without a goal, or if none fulfils it.
     pub chosen: Option<usize>,
+    /// The designs to compare with that the goal prefers to that one: outside what is looked at.
+    pub better: Vec<usize>,
     /// Designs looked at.
     pub designs: u64,
-    /// The bound at prices from the cheapest of the front to the dearest, evenly by their logarithms.
-    pub continuous: Vec<Bound>,
+    /// The limit at prices from the cheapest of the front to the dearest, evenly by their logarithms.
+    pub limits: Vec<Limit>,
+    /// Share of wire time of every application.
+    pub shares: Vec<f64>,
 }
 
-/// Prices at which the bound is told.
+/// Prices at which the limit is told.
 const TOLD: u32 = 25;
 
 /// Designs between two looks at the control.
@@ -128,20 +135,22 @@ const A_LOOK: u64 = 1 << 14;
 /// [`PlanError`]: more hosts than fit, ranks that do not fit, too little money, a design to compare with that does not
 /// hold the hosts, stopped.
 pub fn plan(request: &Request, control: &Control) -> Result<Answer, PlanError> {
-    let shapes = search::shapes(request.hosts, request.radix, &request.levels)?;
-    for (number, design) in request.compare.iter().enumerate() {
-        check(request, number, design)?;
-    }
-    let compared = request.compare.iter().map(|d| (d.hosts, if d.cores.is_some() { d.leaves } else { 0 }));
-    let sizes = Sizes::of(shapes.iter().copied().chain(compared));
     let Request { applications, orders, draws, hosts, seed, .. } = request;
+    let shapes = shapes(request)?;
+    let compared = compared(request)?;
+    let all = shapes.iter().copied().chain(compared.iter().map(|&(design, offer)| (offer, shape(&design))));
+    let all: Vec<(usize, Shape)> = all.collect();
+    let sizes = Sizes::of(all.iter().map(|&(_, shape)| shape));
     let demands = demands(applications, orders, *draws, *hosts, *seed, &sizes, control)?;
-    let judge = Judge { request, sizes: &sizes, demands: &demands, weights: weights(request, &demands) };
+    let shares = shares(request, &demands)?;
+    let weights = weights(request, &demands);
+    let judge = Judge { request, sizes: &sizes, demands: &demands, weights, shares: &shares };
 
-    let divisors = Divisors::up_to(request.radix);
-    let found = shapes.par_iter().map(|&shape| judge.best_of(shape, &divisors, control));
+    let largest = request.offers.iter().map(|offer| offer.radix).max().unwrap_or(0);
+    let divisors = Divisors::up_to(largest);
+    let found = shapes.par_iter().map(|&(offer, shape)| judge.best_of(offer, shape, &divisors, control));
     let found = found.collect::<Option<Vec<_>>>().ok_or(PlanError::Stopped)?;
-    let (mut front, mut full, mut designs) = (Front::default(), None::<(f64, Design)>, 0);
+    let (mut front, mut full, mut designs) = (Front::default(), None::<(f64, Offered)>, 0);
     for of_shape in found {
         of_shape.front.into_members().into_iter().for_each(|(merit, design)| front.offer(merit, design));
         designs += of_shape.designs;
@@ -152,60 +161,115 @@ pub fn plan(request: &Request, control: &Control) -> Result<Answer, PlanError> {
         }
     }
     if designs == 0 {
-        return Err(PlanError::NoDesign { hosts: request.hosts, radix: request.radix });
+        return Err(PlanError::NoDesign { hosts: request.hosts, radix: largest });
     }
     let reference = full.map(|(price, _)| price);
-    let bounds = judge.bounds(&shapes);
-    let planned = |design: &Design| {
+    let limits = judge.limits(&all);
+    let planned = |&(design, offer): &Offered| {
         if control.stopped().is_some() {
             return None;
         }
-        Some(judge.planned(*design, reference, &bounds))
+        Some(judge.planned(design, offer, reference, &limits))
     };
-    let all = |designs: &[Design]| {
+    let all = |designs: &[Offered]| {
         designs.par_iter().map(planned).collect::<Option<Vec<_>>>().ok_or(PlanError::Stopped)
     };
-    let front: Vec<Design> = front.into_members().into_iter().map(|(_, design)| design).collect();
+    let front: Vec<Offered> = front.into_members().into_iter().map(|(_, design)| design).collect();
     let front = all(&front)?;
-    let full: Vec<Design> = full.into_iter().map(|(_, design)| design).collect();
+    let full: Vec<Offered> = full.into_iter().map(|(_, design)| design).collect();
+    let compared = all(&compared)?;
+    let chosen = choose(request, &front)?;
+    let is_better = |&number: &usize| prefers(request, &compared[number], chosen.map(|i| &front[i]));
     Ok(Answer {
-        chosen: choose(request, &front)?,
+        chosen,
+        better: (0..compared.len()).filter(is_better).collect(),
         full: all(&full)?.pop(),
-        compared: all(&request.compare)?,
-        continuous: continuous(&bounds, &front),
+        compared,
+        limits: told(&limits, &front),
         front,
         designs,
+        shares,
     })
 }
 
-/// The bound over the prices of a front, cheapest first.
-fn continuous(bounds: &Bounds, front: &[Planned]) -> Vec<Bound> {
+/// A design, and the number of the offer that its switches are of.
+type Offered = (Design, usize);
+
+/// Hosts a leaf and leaves a pod, 0 without pods.
+type Shape = (u32, u32);
+
+/// Those of a design.
+fn shape(design: &Design) -> Shape {
+    (design.hosts, if design.cores.is_some() { design.leaves } else { 0 })
+}
+
+/// The shapes of all offers that hold the hosts, each with the number of its offer.
+fn shapes(request: &Request) -> Result<Vec<(usize, Shape)>, PlanError> {
+    let mut found = Vec::new();
+    let mut refused = None;
+    for (number, offer) in request.offers.iter().enumerate() {
+        match search::shapes(request.hosts, offer.radix, &request.levels) {
+            Ok(shapes) => found.extend(shapes.into_iter().map(|shape| (number, shape))),
+            Err(error) if refused.as_ref().is_none_or(|&(radix, _)| radix < offer.radix) => {
+                refused = Some((offer.radix, error));
+            }
+            Err(_) => {}
+        }
+    }
+    match refused {
+        Some((_, error)) if found.is_empty() => Err(error),
+        _ => Ok(found),
+    }
+}
+
+/// The designs to compare with, of the cheapest switches that have the ports.
+fn compared(request: &Request) -> Result<Vec<Offered>, PlanError> {
+    let one = |(number, design): (usize, &Design)| {
+        let counts = design.counts();
+        let ports = counts.ports.iter().copied().max().unwrap_or(0);
+        let fits = |offer: &Offer| ports <= u64::from(offer.radix);
+        let price = |at: &usize| request.offers[*at].prices.of(design, request.hosts).0;
+        let offers = (0..request.offers.len()).filter(|&at| fits(&request.offers[at]));
+        let cheapest = offers.min_by(|a, b| price(a).total_cmp(&price(b)));
+        let (hosts, spec) = (request.hosts, design.spec());
+        let what = if counts.host_ports < u64::from(hosts) {
+            format!("{spec} has ports for {} hosts: expected at least {hosts}", counts.host_ports)
+        } else if let Some(offer) = cheapest {
+            return Ok((*design, offer));
+        } else {
+            let radix = request.offers.iter().map(|offer| offer.radix).max().unwrap_or(0);
+            format!("{spec} has switches with {ports} cables: expected at most {radix}")
+        };
+        Err(PlanError::Compared { number, what })
+    };
+    request.compare.iter().enumerate().map(one).collect()
+}
+
+/// The limit over the prices of a front, cheapest first.
+fn told(limits: &Limits, front: &[Planned]) -> Vec<Limit> {
     let (Some(first), Some(last)) = (front.first(), front.last()) else { return Vec::new() };
     if first.price <= 0.0 || first.price >= last.price {
-        return vec![last.bound];
+        return vec![last.limit];
     }
     let ratio = last.price / first.price;
     let price = |step: u32| first.price * ratio.powf(f64::from(step) / f64::from(TOLD - 1));
-    let inner = (1..TOLD - 1).into_par_iter().filter_map(|step| bounds.at(price(step)));
-    let mut told: Vec<Bound> = inner.collect();
-    told.insert(0, first.bound);
-    told.push(last.bound);
+    let inner = (1..TOLD - 1).into_par_iter().filter_map(|step| limits.at(price(step)));
+    let mut told: Vec<Limit> = inner.collect();
+    told.insert(0, first.limit);
+    told.push(last.limit);
     told
 }
 
-fn check(request: &Request, number: usize, design: &Design) -> Result<(), PlanError> {
-    let counts = design.counts();
-    let (hosts, radix) = (request.hosts, request.radix);
-    let ports = counts.ports.iter().copied().max().unwrap_or(0);
-    let spec = design.spec();
-    let what = if counts.host_ports < u64::from(hosts) {
-        format!("{spec} has ports for {} hosts: expected at least {hosts}", counts.host_ports)
-    } else if ports > u64::from(radix) {
-        format!("{spec} has switches with {ports} cables: expected at most {radix}")
-    } else {
-        return Ok(());
+/// The share of wire time of every application.
+fn shares(request: &Request, demands: &[Demand]) -> Result<Vec<f64>, PlanError> {
+    let speed_gbps = request.offers[0].prices.speed_gbps;
+    let one = |(number, application): (usize, &Application)| {
+        let demand = demands.iter().find(|demand| demand.application == number);
+        let wire_s = demand.map_or(0.0, |demand| demand.wire_s(speed_gbps));
+        let short = |wire_s| PlanError::ShortRun { application: number, wire_s, speed_gbps };
+        application.share.of(wire_s).map_err(short)
     };
-    Err(PlanError::Compared { number, what })
+    request.applications.iter().enumerate().map(one).collect()
 }
 
 /// The weight of every demand; their sum is 1.
@@ -220,7 +284,7 @@ fn weights(request: &Request, demands: &[Demand]) -> Vec<f64> {
 
 /// The front's design that the goal chooses.
 fn choose(request: &Request, front: &[Planned]) -> Result<Option<usize>, PlanError> {
-    let slowdown = |p: &Planned| p.slowdown.busiest_switch;
+    let slowdown = |p: &Planned| p.slowdown.estimate;
     if let Some(budget) = request.goal.budget {
         let cheapest = front.first().map_or(0.0, |p| p.price);
         if budget < cheapest {
@@ -231,17 +295,44 @@ fn choose(request: &Request, front: &[Planned]) -> Result<Option<usize>, PlanErr
     if let Some(most) = request.goal.slowdown {
         return Ok(front.iter().position(|p| slowdown(p) <= most));
     }
-    // Work a unit of money: hosts / (slowdown * (nodes + network)).
-    let cost = |node: f64, p: &Planned| slowdown(p) * (node * f64::from(request.hosts) + p.price);
-    let best =
-        |node: f64| (0..front.len()).min_by(|&a, &b| cost(node, &front[a]).total_cmp(&cost(node, &front[b])));
+    let best = |node: f64| {
+        let cost = |&at: &usize| cost(request, node, &front[at]);
+        (0..front.len()).min_by(|a, b| cost(a).total_cmp(&cost(b)))
+    };
     Ok(request.node_price.and_then(best))
+}
+
+/// What a unit of work costs: slowdown * (nodes + network).
+fn cost(request: &Request, node: f64, planned: &Planned) -> f64 {
+    planned.slowdown.estimate * (node * f64::from(request.hosts) + planned.price)
+}
+
+/// By how much a number must be less to be less.
+const LESS: f64 = 1.0 - 1e-9;
+
+/// Whether the goal takes one design rather than the other, or rather than none.
+fn prefers(request: &Request, one: &Planned, other: Option<&Planned>) -> bool {
+    let (price, estimate) = (one.price, one.slowdown.estimate);
+    let goal = &request.goal;
+    if goal.budget.is_some_and(|budget| price > budget) || goal.slowdown.is_some_and(|most| estimate > most) {
+        return false;
+    }
+    let Some(other) = other else { return goal.budget.is_some() || goal.slowdown.is_some() };
+    let cheaper = price < other.price * LESS;
+    let quicker = estimate < other.slowdown.estimate * LESS;
+    if goal.budget.is_some() {
+        quicker || cheaper && estimate <= other.slowdown.estimate
+    } else if goal.slowdown.is_some() {
+        cheaper
+    } else {
+        request.node_price.is_some_and(|node| cost(request, node, one) < cost(request, node, other) * LESS)
+    }
 }
 
 /// What the designs of one shape come to.
 struct OfShape {
-    front: Front<Design>,
-    full: Option<(f64, Design)>,
+    front: Front<Offered>,
+    full: Option<(f64, Offered)>,
     designs: u64,
 }
 
@@ -252,92 +343,104 @@ struct Judge<'a> {
     demands: &'a [Demand],
     /// Of every demand.
     weights: Vec<f64>,
+    /// Of wire time, of every application.
+    shares: &'a [f64],
 }
 
 impl Judge<'_> {
-    fn best_of(&self, shape: (u32, u32), divisors: &Divisors, control: &Control) -> Option<OfShape> {
+    fn best_of(&self, offer: usize, shape: Shape, divisors: &Divisors, control: &Control) -> Option<OfShape> {
+        let Offer { radix, prices } = &self.request.offers[offer];
         let mut best = OfShape { front: Front::default(), full: None, designs: 0 };
         // Slowdown of one level alone, by its cables up: no design with that level is quicker.
         let mut alone: [Vec<f64>; 2] = [Vec::new(), Vec::new()];
         let mut stopped = false;
-        let _ = search::designs(shape, self.request.hosts, self.request.radix, divisors, &mut |design| {
-            best.designs += 1;
-            if best.designs.is_multiple_of(A_LOOK) && control.stopped().is_some() {
-                stopped = true;
-                return ControlFlow::Break(());
-            }
-            let (price, _) = self.request.prices.of(&design, self.request.hosts);
-            if design.is_full() && best.full.is_none_or(|(least, _)| price < least) {
-                best.full = Some((price, design));
-            }
-            let mut at_least = 0.0f64;
-            for (level, up) in design.ups().into_iter().flatten().enumerate() {
-                let known = &mut alone[level];
-                if known.len() <= up as usize {
-                    known.resize(up as usize + 1, f64::NAN);
+        let _ = search::designs(
+            shape,
+            self.request.hosts,
+            *radix,
+            self.request.bundles,
+            divisors,
+            &mut |design| {
+                best.designs += 1;
+                if best.designs.is_multiple_of(A_LOOK) && control.stopped().is_some() {
+                    stopped = true;
+                    return ControlFlow::Break(());
                 }
-                if known[up as usize].is_nan() {
-                    known[up as usize] = self.slowdown_of(&design, Some(level));
+                let (price, _) = prices.of(&design, self.request.hosts);
+                if design.is_full() && best.full.is_none_or(|(least, _)| price < least) {
+                    best.full = Some((price, (design, offer)));
                 }
-                at_least = at_least.max(known[up as usize]);
-            }
-            if !best.front.beats(Merit { price, slowdown: at_least }) {
-                let slowdown = self.slowdown_of(&design, None);
-                best.front.offer(Merit { price, slowdown }, design);
-            }
-            ControlFlow::Continue(())
-        });
+                let mut at_least = 0.0f64;
+                for (level, up) in design.ups().into_iter().flatten().enumerate() {
+                    let known = &mut alone[level];
+                    if known.len() <= up as usize {
+                        known.resize(up as usize + 1, f64::NAN);
+                    }
+                    if known[up as usize].is_nan() {
+                        known[up as usize] = self.slowdown_of(&design, Some(level));
+                    }
+                    at_least = at_least.max(known[up as usize]);
+                }
+                if !best.front.beats(Merit { price, slowdown: at_least }) {
+                    let slowdown = self.slowdown_of(&design, None);
+                    best.front.offer(Merit { price, slowdown }, (design, offer));
+                }
+                ControlFlow::Continue(())
+            },
+        );
         (!stopped).then_some(best)
     }
 
     /// Where the shape of a design is among the sizes.
     fn place(&self, design: &Design) -> (usize, Option<usize>) {
-        let leaves = if design.cores.is_some() { design.leaves } else { 0 };
-        self.sizes.find(design.hosts, leaves).expect("all shapes were counted")
+        let (hosts, leaves) = shape(design);
+        self.sizes.find(hosts, leaves).expect("all shapes were counted")
     }
 
-    /// Slowdown of the mix by the busiest switch, by one level only or by all.
+    /// The estimate of the mix, by one level only or by all.
     fn slowdown_of(&self, design: &Design, only: Option<usize>) -> f64 {
         let at = self.place(design);
-        let [leaf_up, pod_up] = design.ups().map(|up| up.unwrap_or(0) as f64);
+        let [leaf_up, pod_up] = design.ups().map(|up| up.map(|up| up as f64));
         let shown = |level: usize| only.is_none_or(|only| only == level);
         let mut more = 0.0;
         for (demand, weight) in self.demands.iter().zip(&self.weights) {
             let (leaf, pod) = demand.of(at);
-            let leaf = shown(0).then_some((leaf, leaf_up));
-            let pod = pod.filter(|_| shown(1)).map(|pod| (pod, pod_up));
-            more += weight * (self.of_run(demand, demand.busiest(leaf, pod)) - 1.0);
+            let leaf = leaf_up.filter(|_| shown(0)).map(|up| (leaf, up));
+            let pod = pod.zip(pod_up).filter(|_| shown(1));
+            more += weight * self.shares[demand.application] * (demand.busiest(leaf, pod) - 1.0);
         }
         1.0 + more
     }
 
-    /// Slowdown of a run whose communication takes so many times as long.
-    fn of_run(&self, demand: &Demand, communication: f64) -> f64 {
-        let share = self.request.applications[demand.application].communication;
-        1.0 + share * (communication - 1.0)
+    /// Slowdown of a run whose bytes take so many times as long.
+    fn of_run(&self, demand: &Demand, stretch: Stretch) -> Slowdown {
+        let share = self.shares[demand.application];
+        let estimate = |times: f64| 1.0 + share * (times - 1.0);
+        Slowdown {
+            bound: (share * stretch.busiest).max(1.0),
+            estimate: estimate(stretch.busiest),
+            mean: estimate(stretch.mean),
+        }
     }
 
-    /// The continuous optimum over all shapes that were counted, those of designs to compare with too.
-    fn bounds(&self, shapes: &[(u32, u32)]) -> Bounds {
-        let request = self.request;
-        let compared =
-            request.compare.iter().map(|d| (d.hosts, if d.cores.is_some() { d.leaves } else { 0 }));
-        let mut all: Vec<(u32, u32)> = shapes.iter().copied().chain(compared).collect();
+    /// The continuous optimum over all shapes that were counted, each with its offer.
+    fn limits(&self, shapes: &[(usize, Shape)]) -> Limits {
+        let mut all = shapes.to_vec();
         all.sort_unstable();
         all.dedup();
-        let mix = |&shape: &(u32, u32)| (shape, self.mix(shape));
-        let mixes = all.par_iter().map(mix).collect();
-        Bounds::new(mixes, request.prices.units(request.radix), request.hosts)
+        let mix =
+            |&(offer, shape): &(usize, Shape)| (shape, self.mix(shape), self.request.offers[offer].units());
+        Limits::new(all.par_iter().map(mix).collect(), self.request.hosts)
     }
 
     /// The mix on leaves and pods of one size.
-    fn mix(&self, (hosts, leaves): (u32, u32)) -> Mix {
+    fn mix(&self, (hosts, leaves): Shape) -> Mix {
         let at = self.sizes.find(hosts, leaves).expect("all shapes were counted");
         let (of_leaf, of_pod) = (f64::from(hosts), f64::from(hosts) * f64::from(leaves));
         let mut mix = Mix::new();
         for (demand, weight) in self.demands.iter().zip(&self.weights) {
             let (leaf, pod) = demand.of(at);
-            let share = weight * self.request.applications[demand.application].communication;
+            let share = weight * self.shares[demand.application];
             let phase = |(number, &busiest): (usize, &f64)| {
                 [busiest, leaf.busiest[number] / of_leaf, pod.map_or(0.0, |pod| pod.busiest[number] / of_pod)]
             };
@@ -346,23 +449,21 @@ impl Judge<'_> {
         mix
     }
 
-    fn planned(&self, design: Design, full: Option<f64>, bounds: &Bounds) -> Planned {
+    fn planned(&self, design: Design, offer: usize, full: Option<f64>, limits: &Limits) -> Planned {
         let request = self.request;
+        let Offer { radix, prices } = &request.offers[offer];
         let counts = design.counts();
-        let (price, power_w) = request.prices.of(&design, request.hosts);
+        let (price, power_w) = prices.of(&design, request.hosts);
         let at = self.place(&design);
-        let [leaf_up, pod_up] = design.ups().map(|up| up.unwrap_or(0) as f64);
-        // Sums of what is above 1, so that nothing comes out below it by rounding.
-        let mut slowdown = Slowdown { model: 1.0, busiest_switch: 1.0 };
+        let [leaf_up, pod_up] = design.ups().map(|up| up.map(|up| up as f64));
+        let mut slowdown = Slowdown::NONE;
         let mut applications: Vec<OnDesign> = Vec::new();
         for (demand, weight) in self.demands.iter().zip(&self.weights) {
             let (leaf, pod) = demand.of(at);
             let levels: Vec<_> = std::iter::once(leaf).chain(pod).collect();
-            let found = demand.slowdown((leaf, leaf_up), pod.map(|pod| (pod, pod_up)));
-            let (model, busiest) =
-                (self.of_run(demand, found.model), self.of_run(demand, found.busiest_switch));
-            slowdown.model += weight * (model - 1.0);
-            slowdown.busiest_switch += weight * (busiest - 1.0);
+            let stretch = demand.stretch(leaf_up.map(|up| (leaf, up)), pod.zip(pod_up));
+            let of_run = self.of_run(demand, stretch);
+            slowdown.add(*weight, &of_run);
             let same = |o: &&mut OnDesign| o.application == demand.application && o.order == demand.order;
             let on = match applications.last_mut().filter(same) {
                 Some(on) => on,
@@ -370,7 +471,7 @@ impl Judge<'_> {
                     applications.push(OnDesign {
                         application: demand.application,
                         order: demand.order,
-                        slowdown: Slowdown { model: 1.0, busiest_switch: 1.0 },
+                        slowdown: Slowdown::NONE,
                         range: (f64::INFINITY, 0.0),
                         share: vec![0.0; levels.len()],
                         busiest: vec![0.0; levels.len()],
@@ -379,9 +480,8 @@ impl Judge<'_> {
                 }
             };
             let draws = f64::from(demand.order.draws(request.draws));
-            on.slowdown.model += (model - 1.0) / draws;
-            on.slowdown.busiest_switch += (busiest - 1.0) / draws;
-            on.range = (on.range.0.min(busiest), on.range.1.max(busiest));
+            on.slowdown.add(1.0 / draws, &of_run);
+            on.range = (on.range.0.min(of_run.estimate), on.range.1.max(of_run.estimate));
             let hosts: f64 = demand.hosts.iter().sum();
             for (level, group) in levels.iter().enumerate() {
                 on.share[level] += group.share / draws;
@@ -393,8 +493,19 @@ impl Judge<'_> {
         let hosts = f64::from(request.hosts);
         let pays_below =
             request.node_price.zip(full).map(|(node, full)| (node + full / hosts) / (node + price / hosts));
-        let spare_ports = counts.spare_ports(request.radix);
-        let bound = bounds.of(price, slowdown.busiest_switch);
-        Planned { design, spare_ports, counts, price, power_w, slowdown, applications, pays_below, bound }
+        let spare_ports = counts.spare_ports(*radix);
+        let limit = limits.of(price, slowdown.estimate);
+        Planned {
+            design,
+            radix: *radix,
+            spare_ports,
+            counts,
+            price,
+            power_w,
+            slowdown,
+            applications,
+            pays_below,
+            limit,
+        }
     }
 }

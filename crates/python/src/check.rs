@@ -49,6 +49,12 @@ impl PyCheckReport {
         self.report.unreachable_pairs - self.report.unreachable_management
     }
 
+    /// Unreachable pairs of two hosts that working cables join: other routes reach them.
+    #[getter]
+    fn holes(&self) -> u64 {
+        self.report.holes()
+    }
+
     /// Unreachable pairs of a host and a switch's own LID.
     #[getter]
     fn unreachable_management(&self) -> u64 {

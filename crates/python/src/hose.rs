@@ -4,7 +4,8 @@
 //! matrix need reach all of them.
 
 use netloom_bounds::Outside;
-use netloom_model::{BoundClass, Fabric, Hose, StopReason, Traffic};
+use netloom_compose::{ComposeError, Measure, portfolio};
+use netloom_model::{BoundClass, Fabric, Hose, Routes, StopReason, Traffic};
 use netloom_optimize::{self as optimizer, OptimizeError, OptimizeOptions, OptimizedHose};
 use netloom_routing::LinkLoads;
 use numpy::PyArray1;
@@ -16,7 +17,7 @@ use crate::fabric::{PyFabric, Shared, link_dict};
 use crate::loads::{levels, mixed_speeds, outside_dict};
 use crate::optimize::{Asked, begin, passed};
 use crate::results::{PyOutcome, Search};
-use crate::routes::RoutesOrEngine;
+use crate::routes::{PyRoutes, RoutesOrEngine};
 use crate::run::{Options, left, run_until};
 use crate::sums::PyHose;
 use crate::traffic::PyTraffic;
@@ -189,6 +190,10 @@ impl PyOptimizedHose {
 ///     Entries of `today` that may change, at most. Needs `today`.
 /// frozen : sequence of int, default ()
 ///     Hosts towards which no entry changes. Needs `today`.
+/// stays : Routes, optional
+///     Routes that stay as they are if nothing better is found: `today` before it was mended. Default: `today`.
+/// lanes : bool, default True
+///     Take routes of an engine that need lanes (`routes.lanes`), where they are better. Else `with_lanes` tells of them.
 /// depth : int, optional
 ///     Load levels below the largest whose number of links is minimised too; default 3, or 0 if the routes meet the bound already.
 /// seed : int, default 0
@@ -226,9 +231,9 @@ impl PyOptimizedHose {
 /// True
 #[pyfunction]
 #[pyo3(signature = (fabric, hose, *, background = RoutesOrEngine::Engine("auto".into()), today = None,
-                    penalty_per_change = 0.0, max_changes = None, frozen = Vec::new(), depth = None, seed = 0, threads = 0,
+                    penalty_per_change = 0.0, max_changes = None, frozen = Vec::new(), stays = None, lanes = true, depth = None, seed = 0, threads = 0,
                     work = None, time_limit = None, progress = None),
-       text_signature = "(fabric, hose, *, background='auto', today=None, penalty_per_change=0.0, max_changes=None, frozen=(), depth=None, seed=0, threads=0, work=None, time_limit=None, progress=None)")]
+       text_signature = "(fabric, hose, *, background='auto', today=None, penalty_per_change=0.0, max_changes=None, frozen=(), stays=None, lanes=True, depth=None, seed=0, threads=0, work=None, time_limit=None, progress=None)")]
 #[allow(clippy::too_many_arguments)] // keyword arguments of one Python call
 pub fn optimize_hose(
     py: Python<'_>,
@@ -239,6 +244,8 @@ pub fn optimize_hose(
     penalty_per_change: f64,
     max_changes: Option<u64>,
     frozen: Vec<u32>,
+    stays: Option<&PyRoutes>,
+    lanes: bool,
     depth: Option<usize>,
     seed: u64,
     threads: usize,
@@ -248,9 +255,9 @@ pub fn optimize_hose(
 ) -> PyResult<Py<PyOptimizedHose>> {
     check_fits(py, fabric, &hose.hose)?;
     let began = Instant::now();
-    let begin = begin(py, fabric, &background, today.as_ref(), seed, threads)?;
+    let (begin, engine) = begin(py, fabric, &background, today.as_ref(), seed, threads)?;
     let time_limit = left(time_limit, began);
-    let asked = Asked::new(py, fabric, today.is_some(), penalty_per_change, max_changes, &frozen)?;
+    let asked = Asked::new(py, fabric, today.is_some(), stays, (penalty_per_change, max_changes), &frozen)?;
     let shared = &fabric.shared;
     let options = Options { threads, time_limit, progress, anytime: true };
     let ended = run_until(py, options, |control| {
@@ -268,8 +275,28 @@ pub fn optimize_hose(
         let best =
             optimizer::optimize_hose(fabric, structure, paths, &hose.hose, &begin, &settings, control)?;
         let search = Search::of(&best.outcome, &begin);
-        let OptimizedHose { outcome, worst, worst_matrix, background_worst, lower_bound, .. } = best;
-        let passed = passed(shared, outcome.routes);
+        let OptimizedHose { outcome, mut worst, worst_matrix, background_worst, lower_bound, .. } = best;
+        let worst_of = |routes: &Routes| optimizer::hose_loads(fabric, routes, &hose.hose, control);
+        let measure = |routes: &Routes| Some(Measure::of(fabric, &worst_of(routes).ok()?));
+        let found = portfolio::Found {
+            routes: &outcome.routes,
+            measure: Measure::of(fabric, &worst),
+            proven: outcome.proven_optimal,
+        };
+        let held = asked.portfolio(shared, (&begin, engine), (seed, lanes), None);
+        let best_of_all = match held.best(&found, &measure, control) {
+            Ok(best) => best,
+            Err(ComposeError::Optimize(error)) => return Err(error),
+            Err(_) => unreachable!("only today's routes can be refused"),
+        };
+        let search = search.held(&best_of_all, found.measure.value(), &begin);
+        let passed = match best_of_all.taken {
+            None => passed(shared, outcome.routes),
+            Some((_, passed)) => {
+                worst = worst_of(&passed.routes)?;
+                Ok(passed)
+            }
+        };
         let told = (worst, worst_matrix, background_worst, lower_bound);
         Ok((search, passed, told, (best.proof, best.bound_at, best.rounds)))
     })?;

@@ -370,6 +370,12 @@ pub fn infer(
     let resolve = |routes: RoutesOrEngine<'_>| match &routes {
         // Switches that choose packet by packet split traffic evenly on average, whatever the scheme.
         RoutesOrEngine::Engine(name) if PerPacket::parse(name).is_some() => match vl_scheme {
+            None if shared.structure().shape.groups().is_some() => {
+                let text = format!(
+                    "\"{name}\" chooses among up*/down* ways, and this is a dragonfly: expected tables"
+                );
+                Err(errors::spec(py, text))
+            }
             None => Ok(None),
             Some(_) => {
                 let text = format!(

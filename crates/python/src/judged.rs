@@ -107,9 +107,9 @@ pub fn optimize_judged<'py>(
         return Err(errors::value(py, &format!("model: expected packet or fluid, found \"{model}\"")));
     };
     let began = Instant::now();
-    let start = begin(py, fabric, &background, today.as_ref(), seed, threads)?;
+    let (start, _) = begin(py, fabric, &background, today.as_ref(), seed, threads)?;
     let time_limit = left(time_limit, began);
-    let asked = Asked::new(py, fabric, today.is_some(), penalty_per_change, max_changes, &frozen)?;
+    let asked = Asked::new(py, fabric, today.is_some(), None, (penalty_per_change, max_changes), &frozen)?;
     let (stage, shared) = (&scenario.stage, &fabric.shared);
     let goal = &traffic.shared.traffic;
     let options = Options { threads, time_limit, progress, anytime: true };

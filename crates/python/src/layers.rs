@@ -3,8 +3,10 @@
 use std::time::Instant;
 
 use netloom_bounds::Bounds;
-use netloom_model::BoundClass;
+use netloom_compose::{Measure, portfolio};
+use netloom_model::{BoundClass, Routes};
 use netloom_optimize::{self as optimizer, Combine, Combined, Layer, OptimizeOptions, OptimizedLayers};
+use netloom_routing::{self as routing, LinkLoads};
 use pyo3::prelude::*;
 
 use crate::errors;
@@ -13,7 +15,7 @@ use crate::loads::{Judged, PyLinkLoads};
 use crate::optimize::{Asked, begin, passed};
 use crate::optimized::{falling, history_dicts};
 use crate::results::{PyOutcome, Search};
-use crate::routes::RoutesOrEngine;
+use crate::routes::{PyRoutes, RoutesOrEngine};
 use crate::run::{Ended, Options, left, run_until};
 use crate::traffic::PyTraffic;
 
@@ -108,6 +110,10 @@ impl PyOptimizedLayers {
 ///     Entries of `today` that may change, at most. Needs `today`.
 /// frozen : sequence of int, default ()
 ///     Hosts towards which no entry changes. Needs `today`.
+/// stays : Routes, optional
+///     Routes that stay as they are if nothing better is found: `today` before it was mended. Default: `today`.
+/// lanes : bool, default True
+///     Take routes of an engine that need lanes (`routes.lanes`), where they are better. Else `with_lanes` tells of them.
 /// depth : int, optional
 ///     Load levels below the largest whose number of links is minimised too; default 3, or 0 if the routes meet the bound already.
 /// seed : int, default 0
@@ -146,9 +152,9 @@ impl PyOptimizedLayers {
 /// 2.0
 #[pyfunction]
 #[pyo3(signature = (fabric, layers, objective = "sum", *, background = RoutesOrEngine::Engine("auto".into()), today = None,
-                    penalty_per_change = 0.0, max_changes = None, frozen = Vec::new(), depth = None, seed = 0, threads = 0,
+                    penalty_per_change = 0.0, max_changes = None, frozen = Vec::new(), stays = None, lanes = true, depth = None, seed = 0, threads = 0,
                     work = None, time_limit = None, progress = None),
-       text_signature = "(fabric, layers, objective='sum', *, background='auto', today=None, penalty_per_change=0.0, max_changes=None, frozen=(), depth=None, seed=0, threads=0, work=None, time_limit=None, progress=None)")]
+       text_signature = "(fabric, layers, objective='sum', *, background='auto', today=None, penalty_per_change=0.0, max_changes=None, frozen=(), stays=None, lanes=True, depth=None, seed=0, threads=0, work=None, time_limit=None, progress=None)")]
 #[allow(clippy::too_many_arguments)] // keyword arguments of one Python call
 pub fn optimize_layers(
     py: Python<'_>,
@@ -160,6 +166,8 @@ pub fn optimize_layers(
     penalty_per_change: f64,
     max_changes: Option<u64>,
     frozen: Vec<u32>,
+    stays: Option<&PyRoutes>,
+    lanes: bool,
     depth: Option<usize>,
     seed: u64,
     threads: usize,
@@ -179,9 +187,9 @@ pub fn optimize_layers(
         }
     }
     let began = Instant::now();
-    let begin = begin(py, fabric, &background, today.as_ref(), seed, threads)?;
+    let (begin, engine) = begin(py, fabric, &background, today.as_ref(), seed, threads)?;
     let time_limit = left(time_limit, began);
-    let asked = Asked::new(py, fabric, today.is_some(), penalty_per_change, max_changes, &frozen)?;
+    let asked = Asked::new(py, fabric, today.is_some(), stays, (penalty_per_change, max_changes), &frozen)?;
     let shared = &fabric.shared;
     let matrices: Vec<_> =
         layers.iter().map(|(name, traffic, weight)| (name, traffic.get().shared.clone(), *weight)).collect();
@@ -211,10 +219,31 @@ pub fn optimize_layers(
             fabric, structure, paths, &layers, combine, &begin, &settings, control,
         )
         .map_err(|e| e.to_string())?;
-        let search = Search::of(&best.outcome, &begin);
-        let OptimizedLayers { outcome, layers, objective, objective_bound, combined } = best;
-        let passed = passed(shared, outcome.routes)?;
-        Ok::<_, String>((search, passed, layers, (objective, objective_bound, combined)))
+        let OptimizedLayers { outcome, layers: mut results, objective, objective_bound, combined } = best;
+        let each = |routes: &Routes| -> Option<Vec<LinkLoads>> {
+            layers.iter().map(|layer| routing::loads(fabric, routes, layer.matrix).ok()).collect()
+        };
+        let value =
+            |loads: &[LinkLoads]| combined.value(&loads.iter().map(LinkLoads::max).collect::<Vec<_>>());
+        let measure = |routes: &Routes| Some(Measure([value(&each(routes)?)?, 0.0, 0.0]));
+        let found = portfolio::Found {
+            routes: &outcome.routes,
+            measure: Measure([objective, 0.0, 0.0]),
+            proven: outcome.proven_optimal,
+        };
+        let held = asked.portfolio(shared, (&begin, engine), (seed, lanes), None);
+        let best = held.best(&found, &measure, control).map_err(|e| e.to_string())?;
+        let search = Search::of(&outcome, &begin).held(&best, found.measure.value(), &begin);
+        let (passed, objective) = match best.taken {
+            None => (passed(shared, outcome.routes)?, objective),
+            Some((_, passed)) => {
+                let loads = each(&passed.routes).expect("measured before");
+                let objective = value(&loads).expect("one a layer");
+                results.iter_mut().zip(loads).for_each(|(result, loads)| result.loads = loads);
+                (passed, objective)
+            }
+        };
+        Ok::<_, String>((search, passed, results, (objective, objective_bound, combined)))
     })?;
     let Ended { result: (search, passed, layers, minimised), stopped, improvements } =
         ended.transpose().map_err(|e| errors::optimize(py, e))?;

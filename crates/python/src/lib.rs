@@ -136,6 +136,7 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(io::most_input, m)?)?;
     m.add_function(wrap_pyfunction!(plan::plan, m)?)?;
     m.add_function(wrap_pyfunction!(plan::plan_files, m)?)?;
+    m.add_function(wrap_pyfunction!(plan::plan_applications, m)?)?;
     Ok(())
 }
 

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use netloom_bounds::Bounds;
-use netloom_compose::{self as compose, Passed};
+use netloom_compose::{self as compose, Measure, Passed, Portfolio, portfolio};
 use netloom_model::{Control, Csr, Routes};
 use netloom_optimize::{self as optimizer, AfarOptions, Change, OptimizeOptions, Stop};
-use netloom_routing as routing;
+use netloom_routing::{self as routing, Engine, LinkLoads};
 use pyo3::prelude::*;
 
 use crate::errors;
@@ -22,8 +22,10 @@ use crate::traffic::PyTraffic;
 
 /// Routes for a traffic, with a lower bound that proves how good they are.
 ///
-/// A local search over destination-based tables on shortest up*/down* ways (minimal ways of a dragonfly). It ends at a
+/// A local search over destination-based tables on shortest up*/down* ways. It ends at a
 /// proven bound, at the work budget, at the time limit or by Ctrl-C. Routes that meet the bound already are returned as they are.
+/// What it finds is held against every engine that is sound on the fabric, and against `today`: where one of these carries less,
+/// its routes are returned (`taken_from`), with the lanes that they need (`routes.lanes`).
 ///
 /// Parameters
 /// ----------
@@ -41,6 +43,10 @@ use crate::traffic::PyTraffic;
 ///     Entries of `today` that may change, at most. Needs `today`.
 /// frozen : sequence of int, default ()
 ///     Hosts towards which no entry changes. Needs `today`.
+/// stays : Routes, optional
+///     Routes that stay as they are if nothing better is found: `today` before it was mended. Default: `today`.
+/// lanes : bool, default True
+///     Take routes of an engine that need lanes (`routes.lanes`), where they are better. Else `with_lanes` tells of them.
 /// depth : int, optional
 ///     Load levels below the largest whose number of links is minimised too; default 3, or 0 if the routes meet the bound already.
 /// islands : int, default 1
@@ -82,9 +88,9 @@ use crate::traffic::PyTraffic;
 /// (1.0, True)
 #[pyfunction]
 #[pyo3(signature = (fabric, traffic, *, background = RoutesOrEngine::Engine("auto".into()), today = None,
-                    penalty_per_change = 0.0, max_changes = None, frozen = Vec::new(), depth = None, islands = 1, bounds = None,
+                    penalty_per_change = 0.0, max_changes = None, frozen = Vec::new(), stays = None, lanes = true, depth = None, islands = 1, bounds = None,
                     seed = 0, threads = 0, work = None, time_limit = None, progress = None),
-       text_signature = "(fabric, traffic, *, background='auto', today=None, penalty_per_change=0.0, max_changes=None, frozen=(), depth=None, islands=1, bounds=None, seed=0, threads=0, work=None, time_limit=None, progress=None)")]
+       text_signature = "(fabric, traffic, *, background='auto', today=None, penalty_per_change=0.0, max_changes=None, frozen=(), stays=None, lanes=True, depth=None, islands=1, bounds=None, seed=0, threads=0, work=None, time_limit=None, progress=None)")]
 #[allow(clippy::too_many_arguments)] // keyword arguments of one Python call
 pub fn optimize(
     py: Python<'_>,
@@ -95,6 +101,8 @@ pub fn optimize(
     penalty_per_change: f64,
     max_changes: Option<u64>,
     frozen: Vec<u32>,
+    stays: Option<&PyRoutes>,
+    lanes: bool,
     depth: Option<usize>,
     islands: usize,
     bounds: Option<&PyLinkLoads>,
@@ -106,9 +114,9 @@ pub fn optimize(
 ) -> PyResult<Py<PyOptimized>> {
     traffic.check_fits(py, fabric)?;
     let began = Instant::now();
-    let begin = begin(py, fabric, &background, today.as_ref(), seed, threads)?;
+    let (begin, engine) = begin(py, fabric, &background, today.as_ref(), seed, threads)?;
     let time_limit = left(time_limit, began);
-    let asked = Asked::new(py, fabric, today.is_some(), penalty_per_change, max_changes, &frozen)?;
+    let asked = Asked::new(py, fabric, today.is_some(), stays, (penalty_per_change, max_changes), &frozen)?;
     let (shared, matrix) = (&fabric.shared, &traffic.shared);
     let options = Options { threads, time_limit, progress, anytime: true };
     let ended = run_until(py, options, |control| {
@@ -131,12 +139,11 @@ pub fn optimize(
             (None, Some(known)) => Bounds { lower: best.bound, ..known },
             (None, None) => unreachable!("bounds are computed here or there"),
         };
-        Ok::<_, String>(Found {
-            search: Search::of(&best.outcome, &begin),
-            loads: Judged::new(shared, &best.outcome.routes, total, best.loads),
-            passed: passed(shared, best.outcome.routes)?,
-            bounds,
-        })
+        let search = Search::of(&best.outcome, &begin);
+        // AFAR and one colouring are searches: none where there is no work.
+        let searched = (work != Some(0)).then_some(total);
+        let held = asked.portfolio(shared, (&begin, engine), (seed, lanes), searched);
+        held_against(shared, total, (best.outcome.routes, best.loads), bounds, search, &held, control)
     })?;
     Found::into_python(ended.transpose().map_err(|e| errors::optimize(py, e))?, py, fabric)
 }
@@ -155,6 +162,8 @@ pub fn optimize(
 ///     0 to 7.
 /// background : Routes or str, default "auto"
 ///     Routes whose ports stay where no traffic decides; `auto` is ftree on trees, else the engine that suits the fabric.
+/// lanes : bool, default True
+///     Take routes of an engine that need lanes (`routes.lanes`), where they are better. Else `with_lanes` tells of them.
 /// seed : int, default 0
 ///     Seed of random choices.
 /// threads : int, default 0
@@ -188,9 +197,9 @@ pub fn optimize(
 /// >>> netloom.optimize_lmc(fabric, netloom.Traffic.read("shift:4", fabric), 1).routes.lmc
 /// 1
 #[pyfunction]
-#[pyo3(signature = (fabric, traffic, lmc, *, background = RoutesOrEngine::Engine("auto".into()), seed = 0,
+#[pyo3(signature = (fabric, traffic, lmc, *, background = RoutesOrEngine::Engine("auto".into()), lanes = true, seed = 0,
                     threads = 0, work = None, time_limit = None, progress = None),
-       text_signature = "(fabric, traffic, lmc, *, background='auto', seed=0, threads=0, work=None, time_limit=None, progress=None)")]
+       text_signature = "(fabric, traffic, lmc, *, background='auto', lanes=True, seed=0, threads=0, work=None, time_limit=None, progress=None)")]
 #[allow(clippy::too_many_arguments)] // keyword arguments of one Python call
 pub fn optimize_lmc(
     py: Python<'_>,
@@ -198,6 +207,7 @@ pub fn optimize_lmc(
     traffic: &PyTraffic,
     lmc: u8,
     background: RoutesOrEngine<'_>,
+    lanes: bool,
     seed: u64,
     threads: usize,
     work: Option<u64>,
@@ -206,7 +216,7 @@ pub fn optimize_lmc(
 ) -> PyResult<Py<PyOptimized>> {
     traffic.check_fits(py, fabric)?;
     let began = Instant::now();
-    let begin = begin(py, fabric, &background, None, seed, threads)?;
+    let (begin, engine) = begin(py, fabric, &background, None, seed, threads)?;
     let time_limit = left(time_limit, began);
     let (shared, matrix) = (&fabric.shared, &traffic.shared);
     let options = Options { threads, time_limit, progress, anytime: true };
@@ -217,12 +227,11 @@ pub fn optimize_lmc(
             optimizer::optimize_lmc(&shared.fabric, structure, paths, total, lmc, &begin, &settings, control)
                 .map_err(|e| e.to_string())?;
         let ar = best.ar.expect("bounds are computed there");
-        Ok::<_, String>(Found {
-            search: Search::of(&best.outcome, &begin),
-            loads: Judged::new(shared, &best.outcome.routes, total, best.loads),
-            passed: passed(shared, best.outcome.routes)?,
-            bounds: Bounds::with(&shared.fabric, structure, total, ar, best.bound),
-        })
+        let bounds = Bounds::with(&shared.fabric, structure, total, ar, best.bound);
+        let search = Search::of(&best.outcome, &begin);
+        let asked = Asked::default();
+        let held = asked.portfolio(shared, (&begin, engine), (seed, lanes), None);
+        held_against(shared, total, (best.outcome.routes, best.loads), bounds, search, &held, control)
     })?;
     Found::into_python(ended.transpose().map_err(|e| errors::optimize(py, e))?, py, fabric)
 }
@@ -235,6 +244,9 @@ pub fn optimize_lmc(
 ///     The fabric.
 /// routes : Routes
 ///     The routes.
+/// dead : bool, default False
+///     Towards hosts replace only entries from which packets do not arrive. What works stays, whatever its way; if that can deadlock
+///     together with what is new, all other ways are replaced too.
 ///
 /// Returns
 /// -------
@@ -252,11 +264,19 @@ pub fn optimize_lmc(
 /// >>> netloom.check(left, netloom.repaired(left, netloom.route("minhop", left))).missing_entries
 /// 0
 #[pyfunction]
-pub fn repaired(py: Python<'_>, fabric: &PyFabric, routes: &PyRoutes) -> PyResult<PyRoutes> {
+#[pyo3(signature = (fabric, routes, *, dead = false))]
+pub fn repaired(py: Python<'_>, fabric: &PyFabric, routes: &PyRoutes, dead: bool) -> PyResult<PyRoutes> {
     routes.check_fits(py, fabric)?;
     let shared = &fabric.shared;
     let mended = run(py, Options::default(), |_| {
         let (structure, paths) = (shared.structure(), shared.paths());
+        if dead {
+            let revived = optimizer::revived(&shared.fabric, structure, paths, &routes.routes)
+                .map_err(|e| e.to_string())?;
+            if let Ok(passed) = passed(shared, revived) {
+                return Ok(passed);
+            }
+        }
         let mended = optimizer::repaired(&shared.fabric, structure, paths, &routes.routes)
             .map_err(|e| e.to_string())?;
         passed(shared, mended)
@@ -264,7 +284,7 @@ pub fn repaired(py: Python<'_>, fabric: &PyFabric, routes: &PyRoutes) -> PyResul
     Ok(PyRoutes::passed(mended.map_err(|e| errors::optimize(py, e))?, shared))
 }
 
-/// The routes that a search begins with.
+/// The routes that a search begins with, and the engine that made them.
 ///
 /// # Errors
 /// If an engine cannot make them, or they belong to another fabric.
@@ -275,13 +295,49 @@ pub fn begin(
     today: Option<&RoutesOrEngine<'_>>,
     seed: u64,
     threads: usize,
-) -> PyResult<Arc<Routes>> {
-    today.unwrap_or(background).resolve(py, fabric, seed, threads)
+) -> PyResult<(Arc<Routes>, Option<Engine>)> {
+    today.unwrap_or(background).named(py, fabric, seed, threads)
 }
 
+/// What a search found, or what the portfolio has that is better.
+fn held_against(
+    shared: &Arc<Shared>,
+    total: &Csr,
+    (routes, loads): (Routes, LinkLoads),
+    bounds: Bounds,
+    search: Search,
+    portfolio: &Portfolio,
+    control: &Control,
+) -> Result<Found, String> {
+    let fabric = &shared.fabric;
+    let measure = |routes: &Routes| Some(Measure::of(fabric, &routing::loads(fabric, routes, total).ok()?));
+    let found = portfolio::Found {
+        routes: &routes,
+        measure: Measure::of(fabric, &loads),
+        proven: loads.max() <= bounds.lower.claim * (1.0 + TOLERANCE),
+    };
+    let best = portfolio.best(&found, &measure, control).map_err(|e| e.to_string())?;
+    let search = search.held(&best, found.measure.value(), portfolio.began);
+    let (passed, loads, bounds) = match best.taken {
+        None => (passed(shared, routes)?, loads, bounds),
+        Some((_, passed)) => {
+            let loads = routing::loads(fabric, &passed.routes, total).map_err(|e| e.to_string())?;
+            let bounds = bounds.for_routes(&passed.routes, &[]);
+            (passed, loads, bounds)
+        }
+    };
+    Ok(Found { loads: Judged::new(shared, &passed.routes, total, loads), passed, bounds, search })
+}
+
+/// Part by which a load may be above a bound that it meets, for rounding.
+const TOLERANCE: f64 = 1e-9;
+
 /// How today's routes may change.
+#[derive(Default)]
 pub struct Asked {
     today: bool,
+    /// Routes that may stay as they are; none where that are those to begin with.
+    stays: Option<Arc<Routes>>,
     penalty: f64,
     most: Option<u64>,
     frozen: Vec<bool>,
@@ -297,16 +353,22 @@ impl Asked {
         py: Python<'_>,
         fabric: &PyFabric,
         today: bool,
-        penalty: f64,
-        most: Option<u64>,
+        stays: Option<&PyRoutes>,
+        (penalty, most): (f64, Option<u64>),
         frozen: &[u32],
     ) -> PyResult<Self> {
+        if let Some(stays) = stays {
+            stays.check_fits(py, fabric)?;
+        }
         let hosts = fabric.fabric().host_count();
         if !(penalty.is_finite() && penalty >= 0.0) {
             return Err(errors::value(py, "penalty_per_change: expected bytes, not negative"));
         }
-        if !today && (penalty > 0.0 || most.is_some() || !frozen.is_empty()) {
-            return Err(errors::value(py, "penalty_per_change, max_changes and frozen need today's routes"));
+        if !today && (penalty > 0.0 || most.is_some() || !frozen.is_empty() || stays.is_some()) {
+            return Err(errors::value(
+                py,
+                "penalty_per_change, max_changes, frozen and stays need today's routes",
+            ));
         }
         let mut flags = vec![false; if frozen.is_empty() { 0 } else { hosts }];
         for &host in frozen {
@@ -314,7 +376,30 @@ impl Asked {
                 errors::value(py, &format!("frozen: {host}: expected hosts below {hosts}"))
             })? = true;
         }
-        Ok(Self { today, penalty, most, frozen: flags })
+        let stays = stays.map(|routes| Arc::clone(&routes.routes));
+        Ok(Self { today, stays, penalty, most, frozen: flags })
+    }
+
+    /// What a search that began with some routes is held against.
+    pub fn portfolio<'a>(
+        &'a self,
+        shared: &'a Shared,
+        (began, engine): (&'a Routes, Option<Engine>),
+        (seed, lanes): (u64, bool),
+        matrix: Option<&'a Csr>,
+    ) -> Portfolio<'a> {
+        Portfolio {
+            fabric: &shared.fabric,
+            structure: shared.structure(),
+            paths: shared.paths(),
+            began,
+            engine,
+            today: self.today.then(|| self.stays.as_deref().unwrap_or(began)),
+            change: self.change(began),
+            matrix,
+            lanes,
+            seed,
+        }
     }
 
     /// As the optimiser takes it.

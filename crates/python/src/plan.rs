@@ -1,13 +1,16 @@
 //! `netloom.plan`: a plan's file in, designs counted, priced and slowed down out.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use netloom_formats::catalogue::{CatalogueCable, CatalogueSwitch, Told};
-use netloom_formats::plan::PlanApplication;
+use netloom_formats::plan::{PlanApplication, PlanRun};
 use netloom_formats::{self as formats, CatalogueFile, FormatError, PlanFile, PlanSource};
 use netloom_model::Traffic;
 use netloom_planning as planning;
-use netloom_planning::{Answer, Application, Design, Goal, Order, PlanError, Planned, Request};
+use netloom_planning::{
+    Answer, Application, Bundles, Design, Goal, Offer, Order, PlanError, Planned, Request, Share,
+};
 use netloom_traffic as patterns;
 use pyo3::exceptions::{PyOSError, PyTimeoutError};
 use pyo3::prelude::*;
@@ -22,7 +25,7 @@ const LEVELS: [&str; 3] = ["hosts", "leaves", "spines"];
 
 /// Designs for the machine of a plan: counted, priced, and how much they slow its applications.
 ///
-/// Nothing is simulated. `docs/schemas/plan.json` has the result's keys.
+/// What `netloom.plan` asks once it knows how long the plan's traces run. `docs/schemas/plan.json` has the result's keys.
 ///
 /// Parameters
 /// ----------
@@ -36,6 +39,9 @@ const LEVELS: [&str; 3] = ["hosts", "leaves", "spines"];
 ///     Seconds.
 /// progress : callable, optional
 ///     Called with what is done and all that is to do.
+/// runs : dict of int and float, optional
+///     Seconds that traces run on a network without taper, by the number of the application. Those that
+///     are missing are taken to do nothing but send.
 ///
 /// Returns
 /// -------
@@ -56,11 +62,11 @@ const LEVELS: [&str; 3] = ["hosts", "leaves", "spines"];
 ///
 /// Examples
 /// --------
-/// >>> result = netloom.plan("examples/plan/quartz.toml")
+/// >>> result = netloom._core.plan("examples/plan/quartz.toml")
 /// >>> result["chosen"] is None or result["designs"][result["chosen"]]["spec"].startswith(("two-level", "fattree", "xgft"))
 /// True
 #[pyfunction]
-#[pyo3(signature = (source, *, seed = None, threads = 0, time_limit = None, progress = None))]
+#[pyo3(signature = (source, *, seed = None, threads = 0, time_limit = None, progress = None, runs = HashMap::new()))]
 pub fn plan<'py>(
     py: Python<'py>,
     source: PathBuf,
@@ -68,10 +74,11 @@ pub fn plan<'py>(
     threads: usize,
     time_limit: Option<f64>,
     progress: Option<Py<PyAny>>,
+    runs: HashMap<usize, f64>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let plan = Plan::read(py, &source)?;
     let offer = plan.catalogue(py)?;
-    let (request, notes) = plan.request(py, &offer, seed)?;
+    let (request, notes) = plan.request(py, &offer, seed, &runs)?;
     let options = Options { threads, time_limit, progress, anytime: false };
     let answer = run(py, options, |control| planning::plan(&request, control))?;
     let answer = answer.map_err(|e| plan.error(py, &e))?;
@@ -96,6 +103,58 @@ pub fn plan_files(py: Python<'_>, source: PathBuf) -> PyResult<Vec<(&'static str
         }
     }
     Ok(files)
+}
+
+/// The applications of a plan, and what running them takes.
+///
+/// Parameters
+/// ----------
+/// source : path
+///     A plan (.toml).
+///
+/// Returns
+/// -------
+/// list of dict
+///     `name`, `weight`, `kind` (matrix, pattern, trace), `source` (a path, or the pattern), `ranks` (of a trace; else
+///     None), `ranks_per_host`, `copies` (None: as many as fit), `flops_per_s` (None: it computes in no time), `told`
+///     (whether the plan gives its share or its run time), and `radix` (the largest) and `speed_gbps` of the plan.
+#[pyfunction]
+pub fn plan_applications<'py>(py: Python<'py>, source: PathBuf) -> PyResult<Vec<Bound<'py, PyDict>>> {
+    let plan = Plan::read(py, &source)?;
+    let offers = plan.offers(py, &plan.catalogue(py)?)?;
+    let largest = offers.last().expect("at least one is on offer");
+    let one = |(number, spec): (usize, &PlanApplication)| {
+        let dict = PyDict::new(py);
+        dict.set_item("name", &spec.name)?;
+        dict.set_item("weight", spec.weight)?;
+        let (kind, path) = match &spec.source {
+            PlanSource::Matrix(name) => ("matrix", plan.path(name)),
+            PlanSource::Trace(name) => ("trace", plan.path(name)),
+            PlanSource::Pattern(text) => ("pattern", PathBuf::from(text)),
+        };
+        dict.set_item("kind", kind)?;
+        dict.set_item("source", path.display().to_string())?;
+        let ranks = match &spec.source {
+            PlanSource::Trace(name) => {
+                let key = format!("application.{number}.trace");
+                Some(plan.traffic(py, &key, name, &mut Vec::new())?.endpoints())
+            }
+            _ => None,
+        };
+        dict.set_item("ranks", ranks)?;
+        dict.set_item("ranks_per_host", spec.ranks_per_host)?;
+        dict.set_item("copies", spec.copies)?;
+        let (told, flops_per_s) = match spec.run {
+            PlanRun::Unknown { flops_per_s } => (false, flops_per_s),
+            PlanRun::Share(_) | PlanRun::Seconds(_) => (true, None),
+        };
+        dict.set_item("flops_per_s", flops_per_s)?;
+        dict.set_item("told", told)?;
+        dict.set_item("radix", largest.radix)?;
+        dict.set_item("speed_gbps", largest.prices.speed_gbps)?;
+        Ok(dict)
+    };
+    plan.file.applications.iter().enumerate().map(one).collect()
 }
 
 /// Kind and text of what to know of a traffic.
@@ -153,18 +212,41 @@ impl Plan {
         formats::read_catalogue(&bytes, &path.display().to_string()).map_err(|e| errors::format(py, &e))
     }
 
+    fn most_levels(&self) -> usize {
+        self.file.levels.iter().copied().max().unwrap_or(2) as usize
+    }
+
+    /// The switches that the plan names, or all of the catalogue, each with its prices; by ports, rising.
+    fn offers(&self, py: Python<'_>, offer: &CatalogueFile) -> PyResult<Vec<Offer>> {
+        let file = &self.file;
+        let runs =
+            file.cables.each_ref().map(|c| planning::Run { kind: c.kind.clone(), length_m: c.length_m });
+        let catalogue = catalogue(offer);
+        let mut radices = file.radices.clone();
+        if radices.is_empty() {
+            radices = catalogue.radices(file.speed_gbps);
+        }
+        if radices.is_empty() {
+            let message = "expected the ports of a switch: the catalogue has none with a fixed, even number";
+            return Err(self.at(py, "machine.radix", message));
+        }
+        let one = |radix: u32| {
+            let prices = catalogue.prices(radix, file.speed_gbps, &runs[..self.most_levels()]);
+            Ok(Offer { radix, prices: prices.map_err(|e| self.error(py, &e))? })
+        };
+        radices.into_iter().map(one).collect()
+    }
+
     /// What is asked, and what to know of the traffic that was read.
     fn request(
         &self,
         py: Python<'_>,
         offer: &CatalogueFile,
         seed: Option<u64>,
+        runs: &HashMap<usize, f64>,
     ) -> PyResult<(Request, Vec<Note>)> {
         let file = &self.file;
-        let runs =
-            file.cables.each_ref().map(|c| planning::Run { kind: c.kind.clone(), length_m: c.length_m });
-        let most = file.levels.iter().copied().max().unwrap_or(2) as usize;
-        let prices = catalogue(offer).prices(file.radix, file.speed_gbps, &runs[..most]);
+        let most = self.most_levels();
         let compare = file.compare.iter().map(|spec| {
             let design = Design::parse(spec).map_err(|e| self.at(py, "compare", e))?;
             let levels = design.levels();
@@ -177,15 +259,15 @@ impl Plan {
         });
         let mut notes = Vec::new();
         let applications =
-            file.applications.iter().enumerate().map(|(i, a)| self.application(py, i, a, &mut notes));
+            file.applications.iter().enumerate().map(|(i, a)| self.application(py, i, a, runs, &mut notes));
         let applications = applications.collect::<PyResult<_>>()?;
         let orders =
             Order::ALL.into_iter().filter(|order| file.orders.iter().any(|word| word == order.name()));
         let request = Request {
             hosts: file.hosts,
-            radix: file.radix,
+            offers: self.offers(py, offer)?,
             levels: file.levels.clone(),
-            prices: prices.map_err(|e| self.error(py, &e))?,
+            bundles: if file.equal_bundles { Bundles::Equal } else { Bundles::Any },
             compare: compare.collect::<PyResult<_>>()?,
             applications,
             orders: orders.collect(),
@@ -202,6 +284,7 @@ impl Plan {
         py: Python<'_>,
         number: usize,
         spec: &PlanApplication,
+        runs: &HashMap<usize, f64>,
         notes: &mut Vec<Note>,
     ) -> PyResult<Application> {
         let key = |source: &str| format!("application.{number}.{source}");
@@ -219,10 +302,16 @@ impl Plan {
             PlanSource::Matrix(name) => self.traffic(py, &key("matrix"), name, notes)?,
             PlanSource::Trace(name) => self.traffic(py, &key("trace"), name, notes)?,
         };
+        let share = match (spec.run, runs.get(&number)) {
+            (PlanRun::Share(share), _) => Share::Given(share),
+            (PlanRun::Seconds(run_s), _) => Share::Measured(run_s),
+            (PlanRun::Unknown { .. }, Some(&run_s)) => Share::Simulated(run_s),
+            (PlanRun::Unknown { .. }, None) => Share::Assumed,
+        };
         Ok(Application {
             name: spec.name.clone(),
             weight: spec.weight,
-            communication: spec.communication,
+            share,
             traffic,
             ranks_per_host: spec.ranks_per_host,
             copies: spec.copies,
@@ -256,9 +345,10 @@ impl Plan {
         let dict = PyDict::new(py);
         dict.set_item("name", &file.name)?;
         dict.set_item("hosts", request.hosts)?;
-        dict.set_item("radix", request.radix)?;
+        dict.set_item("radices", request.offers.iter().map(|o| o.radix).collect::<Vec<_>>())?;
         dict.set_item("levels", &request.levels)?;
-        dict.set_item("speed_gbps", request.prices.speed_gbps)?;
+        dict.set_item("bundles", if file.equal_bundles { "equal" } else { "any" })?;
+        dict.set_item("speed_gbps", request.offers[0].prices.speed_gbps)?;
         dict.set_item("node_price", request.node_price)?;
         dict.set_item("budget", request.goal.budget)?;
         dict.set_item("target_slowdown", request.goal.slowdown)?;
@@ -268,13 +358,14 @@ impl Plan {
         dict.set_item("designs_counted", answer.designs)?;
         dict.set_item("designs", answer.front.iter().map(planned).collect::<PyResult<Vec<_>>>()?)?;
         dict.set_item("chosen", answer.chosen)?;
+        dict.set_item("better", &answer.better)?;
         dict.set_item("full", answer.full.as_ref().map(planned).transpose()?)?;
         dict.set_item("compared", answer.compared.iter().map(planned).collect::<PyResult<Vec<_>>>()?)?;
-        let continuous = answer.continuous.iter().map(|b| bound(py, request, b));
-        dict.set_item("continuous", continuous.collect::<PyResult<Vec<_>>>()?)?;
-        let applications = request.applications.iter().zip(&file.applications);
-        let weights: f64 = request.applications.iter().map(|a| a.weight).sum();
-        let rows = applications.map(|(a, written)| application(py, a, written, weights, request.hosts));
+        let limits = answer.limits.iter().map(|found| limit(py, request, found));
+        dict.set_item("limits", limits.collect::<PyResult<Vec<_>>>()?)?;
+        let rows = (0..request.applications.len()).map(|number| {
+            application(py, request, &file.applications[number], number, answer.shares[number])
+        });
         dict.set_item("applications", rows.collect::<PyResult<Vec<_>>>()?)?;
         dict.set_item("catalogue", prices(py, request, offer, &self.path(&file.catalogue))?)?;
         Ok(dict)
@@ -325,9 +416,15 @@ fn prices<'py>(
         }
     }
     dict.set_item("sources", sources)?;
-    dict.set_item("switch_price", request.prices.switch)?;
-    dict.set_item("switch_power_w", request.prices.switch_power_w)?;
-    let cables = request.prices.cables.iter().zip(LEVELS).map(|(cable, level)| {
+    let switches = request.offers.iter().map(|offer| {
+        let dict = PyDict::new(py);
+        dict.set_item("radix", offer.radix)?;
+        dict.set_item("price", offer.prices.switch)?;
+        dict.set_item("power_w", offer.prices.switch_power_w)?;
+        Ok(dict)
+    });
+    dict.set_item("switches", switches.collect::<PyResult<Vec<_>>>()?)?;
+    let cables = request.offers[0].prices.cables.iter().zip(LEVELS).map(|(cable, level)| {
         let dict = PyDict::new(py);
         dict.set_item("level", level)?;
         dict.set_item("kind", &cable.kind)?;
@@ -342,12 +439,14 @@ fn prices<'py>(
 
 fn application<'py>(
     py: Python<'py>,
-    application: &Application,
+    request: &Request,
     written: &PlanApplication,
-    weights: f64,
-    machine: u32,
+    number: usize,
+    share: f64,
 ) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
+    let application = &request.applications[number];
+    let weights: f64 = request.applications.iter().map(|a| a.weight).sum();
     let (PlanSource::Matrix(source) | PlanSource::Pattern(source) | PlanSource::Trace(source)) =
         &written.source;
     let ranks = application.traffic.endpoints();
@@ -356,27 +455,34 @@ fn application<'py>(
     dict.set_item("source", source)?;
     dict.set_item("ranks", ranks)?;
     dict.set_item("hosts", hosts)?;
-    dict.set_item("copies", application.copies.unwrap_or(machine / hosts.max(1)))?;
+    dict.set_item("copies", application.copies.unwrap_or(request.hosts / hosts.max(1)))?;
     dict.set_item("phases", application.traffic.phases().len())?;
     dict.set_item("weight", application.weight / weights)?;
-    dict.set_item("communication", application.communication)?;
+    dict.set_item("wire_share", share)?;
+    dict.set_item("wire_share_source", application.share.source())?;
+    let run_s = match application.share {
+        Share::Measured(run_s) | Share::Simulated(run_s) => Some(run_s),
+        Share::Given(_) | Share::Assumed => None,
+    };
+    dict.set_item("run_s", run_s)?;
     Ok(dict)
 }
 
 fn slowdown<'py>(py: Python<'py>, found: &planning::Slowdown) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
-    dict.set_item("model", found.model)?;
-    dict.set_item("busiest_switch", found.busiest_switch)?;
+    dict.set_item("bound", found.bound)?;
+    dict.set_item("estimate", found.estimate)?;
+    dict.set_item("mean", found.mean)?;
     Ok(dict)
 }
 
-/// The least slowdown for a price, and the division of it that has it.
-fn bound<'py>(py: Python<'py>, request: &Request, found: &planning::Bound) -> PyResult<Bound<'py, PyDict>> {
+/// The least estimate for a price, and the division of it that has it.
+fn limit<'py>(py: Python<'py>, request: &Request, found: &planning::Limit) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
     let optimum = &found.optimum;
     dict.set_item("price", optimum.price)?;
     dict.set_item("price_per_host", optimum.price / f64::from(request.hosts))?;
-    dict.set_item("slowdown", optimum.slowdown)?;
+    dict.set_item("estimate", optimum.slowdown)?;
     dict.set_item("hosts_per_leaf", found.hosts_per_leaf)?;
     let pods = found.leaves_per_pod > 0;
     dict.set_item("leaves_per_pod", pods.then_some(found.leaves_per_pod))?;
@@ -390,16 +496,18 @@ fn design<'py>(py: Python<'py>, request: &Request, planned: &Planned) -> PyResul
     let hosts = f64::from(request.hosts);
     let dict = PyDict::new(py);
     dict.set_item("spec", design.spec())?;
+    dict.set_item("radix", planned.radix)?;
     dict.set_item("levels", design.levels())?;
     dict.set_item("hosts_per_leaf", design.hosts)?;
-    dict.set_item("up_per_leaf", design.leaf_up())?;
+    dict.set_item("up_per_leaf", design.leaf_up)?;
+    dict.set_item("up_between_leaves", design.up_between_leaves())?;
     dict.set_item("host_ports", counts.host_ports)?;
     dict.set_item("taper", planned.design.taper())?;
     dict.set_item("switches", &counts.switches)?;
     let cables = counts.cables.iter().enumerate().map(|(level, &count)| {
         let cable = PyDict::new(py);
         cable.set_item("level", LEVELS[level])?;
-        cable.set_item("kind", &request.prices.cables[level].kind)?;
+        cable.set_item("kind", &request.offers[0].prices.cables[level].kind)?;
         cable.set_item("count", if level == 0 { u64::from(request.hosts) } else { count })?;
         Ok(cable)
     });
@@ -409,8 +517,8 @@ fn design<'py>(py: Python<'py>, request: &Request, planned: &Planned) -> PyResul
     dict.set_item("price_per_host", planned.price / hosts)?;
     dict.set_item("power_w", planned.power_w)?;
     dict.set_item("slowdown", slowdown(py, &planned.slowdown)?)?;
-    dict.set_item("bound", bound(py, request, &planned.bound)?)?;
-    dict.set_item("bound_gap_percent", planned.bound_gap_percent())?;
+    dict.set_item("limit", limit(py, request, &planned.limit)?)?;
+    dict.set_item("gap_percent", planned.gap_percent())?;
     dict.set_item("pays_below", planned.pays_below)?;
     let rows = planned.applications.iter().map(|on| {
         let row = PyDict::new(py);
@@ -430,7 +538,7 @@ fn design<'py>(py: Python<'py>, request: &Request, planned: &Planned) -> PyResul
         ("price", "catalogue"),
         ("power_w", "catalogue"),
         ("slowdown", "model"),
-        ("bound", "model"),
+        ("limit", "model"),
     ] {
         source.set_item(what, how)?;
     }

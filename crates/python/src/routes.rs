@@ -8,7 +8,7 @@ use netloom_formats as formats;
 use netloom_model::{Control, DestId, HostId, Lft, MAX_LMC, Routes, SwitchId, Table};
 use netloom_routing::{self as routing, Engine, EngineOptions, RoutingError};
 use netloom_sim::PerPacket;
-use netloom_verify::CheckReport;
+use netloom_verify::{self as verify, CheckReport};
 use numpy::{PyArray2, PyArrayMethods, PyReadonlyArray2};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -464,16 +464,23 @@ impl PyRoutes {
 
     /// Writes the routes as OpenSM's `file` engine reads them, switch by switch.
     ///
+    /// They are checked first, by link and lane, as `netloom.check` does. The file has no lanes: routes that need some (`lanes`) can
+    /// deadlock unless `lanes.sl2vl` is loaded beside it.
+    ///
     /// Parameters
     /// ----------
     /// path : path
     ///     The file; it is replaced whole or not at all.
+    /// allow_unreachable : bool, default False
+    ///     Write routes that lose pairs of hosts which working cables join.
     ///
     /// Raises
     /// ------
     /// RoutingError, OSError
-    ///     If no such file can hold them, or it cannot be written.
-    pub fn write(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+    ///     If they can deadlock, lose pairs of hosts that cables join, no such file can hold them, or it cannot be written.
+    #[pyo3(signature = (path, *, allow_unreachable = false))]
+    pub fn write(&self, py: Python<'_>, path: PathBuf, allow_unreachable: bool) -> PyResult<()> {
+        self.check_file(py, allow_unreachable)?;
         let texts = self.texts(py)?;
         let write = |control: &Control| {
             io::write_parts(&path, |file| {
@@ -489,9 +496,29 @@ impl PyRoutes {
         run(py, Options::default(), write)?.map_err(|e| errors::os(&e, &path))
     }
 
-    /// Raises what `write` would where no file can hold these routes.
-    fn check_file(&self, py: Python<'_>) -> PyResult<()> {
-        self.texts(py).map(drop)
+    /// Raises what `write` would where these routes must not be written, or no file can hold them.
+    ///
+    /// Parameters
+    /// ----------
+    /// allow_unreachable : bool, default False
+    ///     Pass routes that lose pairs of hosts which working cables join.
+    ///
+    /// Raises
+    /// ------
+    /// RoutingError
+    ///     If they can deadlock, lose pairs of hosts that cables join, or no such file can hold them.
+    #[pyo3(signature = (*, allow_unreachable = false))]
+    fn check_file(&self, py: Python<'_>, allow_unreachable: bool) -> PyResult<()> {
+        self.texts(py).map(drop)?;
+        let shared = &self.shared;
+        let fit = match &self.report {
+            Some(report) => compose::fit(report, allow_unreachable),
+            None => run(py, Options::default(), |_| {
+                let report = verify::check(&shared.fabric, shared.structure(), &self.routes);
+                compose::fit(&report, allow_unreachable)
+            })?,
+        };
+        fit.map_err(|e| errors::routing(py, e))
     }
 
     fn __repr__(&self) -> String {
@@ -574,16 +601,32 @@ impl RoutesOrEngine<'_> {
                 routes.get().check_fits(py, fabric)?;
                 Ok(Arc::clone(&routes.get().routes))
             }
+            RoutesOrEngine::Engine(_) => Ok(self.named(py, fabric, seed, threads)?.0),
+        }
+    }
+
+    /// The routes, and the engine that made them.
+    pub fn named(
+        &self,
+        py: Python<'_>,
+        fabric: &PyFabric,
+        seed: u64,
+        threads: usize,
+    ) -> PyResult<(Arc<Routes>, Option<Engine>)> {
+        match self {
+            RoutesOrEngine::Routes(_) => Ok((self.resolve(py, fabric, seed, threads)?, None)),
             RoutesOrEngine::Engine(name) if name == "auto" => {
                 let (shared, options) = (&fabric.shared, EngineOptions { seed, lmc: fabric.fabric().lmc() });
-                run(py, Options::threads(threads), |_| {
-                    compose::oblivious(&shared.fabric, shared.structure(), &options)
-                })?
-                .map(Arc::new)
-                .map_err(|e| errors::routing(py, e))
+                let made = run(py, Options::threads(threads), |_| {
+                    compose::suited(&shared.fabric, shared.structure(), &options)
+                })?;
+                made.map(|(engine, routes)| (Arc::new(routes), Some(engine)))
+                    .map_err(|e| errors::routing(py, e))
             }
             RoutesOrEngine::Engine(name) => {
-                make(py, engine(py, name)?, fabric, seed, fabric.fabric().lmc(), threads).map(Arc::new)
+                let engine = engine(py, name)?;
+                let made = make(py, engine, fabric, seed, fabric.fabric().lmc(), threads)?;
+                Ok((Arc::new(made), Some(engine)))
             }
         }
     }

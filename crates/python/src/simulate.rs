@@ -177,6 +177,10 @@ impl Prepared {
             })?;
             checked.map_err(|e| stage.raise(py, e))?;
         }
+        if let Routing::PerPacket(_) = routing {
+            let shape = &stage.shared.structure().shape;
+            compose::upward(&stage.scene.scenario, word, shape).map_err(|e| stage.raise(py, e))?;
+        }
         if let Routing::Snooping(_) = routing {
             compose::snooping(&stage.scene.scenario, word).map_err(|e| stage.raise(py, e))?;
         }

@@ -1,6 +1,5 @@
 //! `netloom.Traffic`.
 
-use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
@@ -98,8 +97,8 @@ impl PyTraffic {
         let collectives = Collectives::parse(py, collectives)?;
         if let Some(spec) = source.to_str().filter(|s| patterns::is_pattern(s)) {
             let endpoints = fabric.map(|f| f.get().fabric().host_count() as u32);
-            let spec = fabric.map_or(Ok(spec.into()), |f| with_group(py, spec, f.get()))?;
-            let traffic = make_pattern(py, &spec, endpoints)?;
+            let groups = fabric.map_or(Ok(None), |f| groups_for(py, spec, f.get()))?;
+            let traffic = make_pattern(py, spec, endpoints, groups.as_deref())?;
             let hash = fabric.map(|f| f.get().fabric().hosts_hash());
             let fits = endpoints == Some(traffic.endpoints());
             return Py::new(py, Self::from(if fits { traffic.with_hosts_hash(hash) } else { traffic }));
@@ -204,7 +203,7 @@ impl PyTraffic {
     #[staticmethod]
     #[pyo3(signature = (spec, endpoints = None))]
     fn pattern(py: Python<'_>, spec: &str, endpoints: Option<u32>) -> PyResult<Self> {
-        Ok(make_pattern(py, spec, endpoints)?.into())
+        Ok(make_pattern(py, spec, endpoints, None)?.into())
     }
 
     /// Traffic from columns; duplicates add up, zeros drop out.
@@ -659,28 +658,33 @@ impl PyTraffic {
     }
 }
 
-/// The spec of a pattern, with the size of a dragonfly's groups where it asks for that.
-fn with_group<'a>(py: Python<'_>, spec: &'a str, fabric: &PyFabric) -> PyResult<Cow<'a, str>> {
+/// The group of every host, where a pattern asks for groups.
+fn groups_for(py: Python<'_>, spec: &str, fabric: &PyFabric) -> PyResult<Option<Vec<u32>>> {
     if !patterns::wants_group(spec) {
-        return Ok(spec.into());
+        return Ok(None);
     }
-    let Some(groups) = fabric.shared.structure().shape.groups() else {
-        let message =
-            format!("{spec}: the fabric is no dragonfly: expected group=N, such as adversarial:1,group=32");
-        return Err(errors::spec(py, message));
-    };
-    match groups.hosts_a_group(fabric.fabric()) {
-        Some(hosts) => Ok(format!("{spec},group={hosts}").into()),
+    match fabric.shared.structure().shape.groups() {
+        Some(groups) => Ok(Some(groups.of_hosts(fabric.fabric()))),
         None => {
-            let message =
-                format!("{spec}: the groups of the fabric have unequal numbers of hosts: expected group=N");
+            let message = format!(
+                "{spec}: the fabric is no dragonfly: expected group=N, such as adversarial:1,group=32"
+            );
             Err(errors::spec(py, message))
         }
     }
 }
 
-fn make_pattern(py: Python<'_>, spec: &str, endpoints: Option<u32>) -> PyResult<Traffic> {
-    run(py, Options::default(), |_| patterns::pattern(spec, endpoints))?.map_err(|e| errors::spec(py, e))
+fn make_pattern(
+    py: Python<'_>,
+    spec: &str,
+    endpoints: Option<u32>,
+    group_of: Option<&[u32]>,
+) -> PyResult<Traffic> {
+    let made = |_: &_| match group_of {
+        Some(group_of) => patterns::pattern_in_groups(spec, group_of),
+        None => patterns::pattern(spec, endpoints),
+    };
+    run(py, Options::default(), made)?.map_err(|e| errors::spec(py, e))
 }
 
 fn parse(

@@ -46,10 +46,11 @@ fn setup<'a>(
     let bytes = u64::from(profile.config.packet_bytes);
     let mut script = Uniform::new(hosts.clone(), vec![every_ps; hosts.len()], bytes, window, 3);
     if neighbour {
-        let groups = detect(fabric).shape.groups().unwrap().hosts_a_group(fabric).unwrap();
+        let of = detect(fabric).shape.groups().unwrap().of_hosts(fabric);
+        let groups = of.iter().max().unwrap() + 1;
         let next = |host: &u32| {
-            let first = (host / groups + 1) * groups % hosts.len() as u32;
-            (first..first + groups).collect()
+            let theirs = (of[*host as usize] + 1) % groups;
+            (0..).zip(&of).filter(|&(_, &group)| group == theirs).map(|(to, _)| to).collect()
         };
         script = script.with_receivers(hosts.iter().map(next).collect());
     }

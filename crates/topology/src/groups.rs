@@ -48,12 +48,15 @@ impl Groups {
         self.of[s.index()]
     }
 
-    /// Hosts of every group, if these are equally many in each and follow one another.
-    pub fn hosts_a_group(&self, fabric: &Fabric) -> Option<u32> {
-        let each = fabric.host_count() / self.count as usize;
-        let in_order = |h: netloom_model::HostId| self.group(fabric.leaf(h)) as usize == h.index() / each;
-        let even = each > 0 && each * self.count as usize == fabric.host_count();
-        (even && fabric.hosts().all(in_order)).then_some(each as u32)
+    /// Group of every host, among those that have hosts: numbered from 0 in their order.
+    pub fn of_hosts(&self, fabric: &Fabric) -> Vec<u32> {
+        let mut number = vec![None; self.count as usize];
+        let group = |h| self.group(fabric.leaf(h)) as usize;
+        fabric.hosts().for_each(|h| number[group(h)] = Some(0));
+        for (next, number) in (0..).zip(number.iter_mut().flatten()) {
+            *number = next;
+        }
+        fabric.hosts().map(|h| number[group(h)].expect("it has this host")).collect()
     }
 }
 

@@ -8,7 +8,7 @@
 //! Any order is sound; they differ in what their ways can carry. Where levels lose pairs of hosts or carry less than all
 //! shortest ways do, and where levels are a guess, several orders are made. Of those that lose fewest pairs of hosts, then
 //! fewest ways between hosts and switches without, the one is taken whose ways carry an all-to-all with the least load
-//! (`spread.rs`), then the one with fewest pairs without a shortest way:
+//! (`spread.rs`; in parts of few switches as well split as can be), then the one with fewest pairs without a shortest way:
 //!
 //! - the levels, mended (`ranks.rs`);
 //! - the levels with all that one switch climbs to turned upside down, so that this switch is on top. Hosts on two
@@ -115,11 +115,16 @@ pub(crate) fn of_tree(graph: &SwitchGraph, part: &[usize], levels: &[u32], lost_
             first = Order::new(graph, part, first.rank);
         }
     }
-    if !lost.contains(&true) && (alike(graph, part, levels) || carries_enough(graph, part, &first.rank)) {
-        return first;
-    }
     if !lost.contains(&true) {
-        first = Order::new(graph, part, first.base);
+        let whole = alike(graph, part, levels);
+        let enough = whole || carries_enough(graph, part, &first.rank);
+        if whole || (enough && part.len() > TOPS) {
+            return first;
+        }
+        // Levels that carry enough give way to more, not for management alone.
+        if !enough {
+            first = Order::new(graph, part, first.base);
+        }
     }
     let tops = tops(graph, part, levels, |s| lost[s]);
     let turned = tops.iter().map(|&top| Other::UpsideDown(top));
@@ -175,7 +180,8 @@ fn best(
     let links = part.iter().map(|&s| graph.neighbours(s).len()).sum::<usize>().max(1);
     let others = &others[..others.len().min((STEPS / (2 * DESTINATIONS * links)).max(ORDERS))];
     let judge = Judge::new(graph, part, (STEPS / (2 * links * (others.len() + 1))).max(ORDERS));
-    let mut spread = judge.spread(&first.rank);
+    let carries = |rank: &[u32]| if part.len() <= TOPS { judge.balanced(rank) } else { judge.spread(rank) };
+    let mut spread = carries(&first.rank);
     let (mut found, mut which) = (first, None);
     for (i, &other) in others.iter().enumerate() {
         let base = match other {
@@ -186,7 +192,7 @@ fn best(
         if order.lost() > found.lost() {
             continue;
         }
-        let now = judge.spread(&order.rank);
+        let now = carries(&order.rank);
         if order.lost() < found.lost() || better(now, spread) {
             (spread, found, which) = (now, order, Some(i));
         }

@@ -59,6 +59,22 @@ fn read(path: &str) -> String {
     text
 }
 
+/// 500 hosts on switches of 40 ports: 25 leaves of 20 hosts and 20 cables up, 13 spines.
+#[test]
+fn cables_that_are_no_multiple_of_the_spines_are_dealt_in_turn() {
+    let f = generate("two-level:leaves=25,hosts=20,spines=13,up=20").unwrap();
+    assert_eq!((f.host_count(), f.switch_count(), f.link_count()), (500, 38, 2 * 1000));
+    let ports: Vec<u16> = f.switches().map(|s| f.radix(s)).collect();
+    assert!(ports.iter().all(|&ports| ports == 40 || ports == 39), "{ports:?}");
+    let mut bundles = BTreeMap::new();
+    for link in f.links().filter(|&link| f.between_switches(link)).map(|link| f.link(link)) {
+        *bundles.entry((f.node_name(link.from).to_owned(), f.node_name(link.to).to_owned())).or_insert(0) +=
+            1;
+    }
+    assert_eq!(bundles.len(), 2 * 25 * 13, "every leaf has a cable to every spine");
+    assert!(bundles.values().all(|&cables| cables == 1 || cables == 2));
+}
+
 #[test]
 fn generated_fabrics_equal_the_real_files_to_the_last_port() {
     for (spec, path) in [
@@ -176,6 +192,14 @@ fn bad_specs_say_what_was_expected() {
     says("two-level:leaves=8,hosts=0,spines=4", "found \"0\"");
     says("two-level:leaves=8,hosts=-4,spines=4", "found \"-4\"");
     says("two-level:leaves=8,leaves=8,hosts=4,spines=4", "every key once");
+    says(
+        "two-level:leaves=8,hosts=4,spines=4,up=3",
+        "up: expected at least a cable to each of 4 spines, found \"3\"",
+    );
+    says(
+        "two-level:leaves=8,hosts=4,spines=4,up=8,cables=2",
+        "up: expected either cables or up, found \"8\"",
+    );
     says("two-level:leaves", "expected key=value");
     says("fattree:pods=4,leaves=24,hosts=32,spines=16,groups=3,cores=24", "a divisor of spines=16");
     says("two-level:leaves=8,hosts=4,spines=4,speed=EDDR", "one of SDR, DDR");
@@ -215,7 +239,7 @@ fn typed_generators_make_what_their_specs_make() {
         assert_eq!(a.cabling_hash(), b.cabling_hash(), "{spec}");
         assert!(a.links().all(|l| a.link(l) == b.link(l)), "{spec}");
     };
-    let two = TwoLevel { leaves: 3, hosts: 2, spines: 2, cables: 1, bandwidth_bytes_per_s: 1.25e9 };
+    let two = TwoLevel { leaves: 3, hosts: 2, spines: 2, up: 2, bandwidth_bytes_per_s: 1.25e9 };
     same("two-level:leaves=3,hosts=2,spines=2,speed=10G", two.build());
     let xgft = Xgft { m: vec![2, 3], w: vec![1, 2], bandwidth_bytes_per_s: 12.5e9 };
     same("xgft:m=2x3,w=1x2", xgft.build());

@@ -40,7 +40,7 @@ mod spec;
 
 pub use background::freed_in_order;
 pub use error::PatternError;
-pub use pattern::{PATTERNS, is_pattern, pattern, pattern_grid, wants_group};
+pub use pattern::{PATTERNS, is_pattern, pattern, pattern_grid, pattern_in_groups, wants_group};
 pub use perturb::{Estimate, PerturbError, perturb};
 pub use phases::{TraceError, phases};
 pub use place::{Placed, place};

@@ -81,6 +81,18 @@ pub fn pattern_grid(spec: &str) -> Option<Vec<u32>> {
 /// [`PatternError`] says what is unknown, and what was probably meant; which value is wrong, and what was
 /// expected; or that the pattern does not fit `endpoints`.
 pub fn pattern(spec: &str, endpoints: Option<u32>) -> Result<Traffic, PatternError> {
+    made(spec, endpoints, None)
+}
+
+/// The same where groups are asked for and the fabric has some: `group_of` every endpoint is a number below their own.
+///
+/// # Errors
+/// As [`pattern`].
+pub fn pattern_in_groups(spec: &str, group_of: &[u32]) -> Result<Traffic, PatternError> {
+    made(spec, Some(group_of.len() as u32), Some(group_of))
+}
+
+fn made(spec: &str, endpoints: Option<u32>, group_of: Option<&[u32]>) -> Result<Traffic, PatternError> {
     let mut spec = Spec::parse(spec);
     if !PATTERNS.contains(&spec.name) {
         return Err(PatternError::unknown(spec.name, nearest(spec.name, PATTERNS)));
@@ -88,7 +100,7 @@ pub fn pattern(spec: &str, endpoints: Option<u32>) -> Result<Traffic, PatternErr
     let common = Common::take(&mut spec)?;
     let traffic = match spec.name {
         "stencil" | "stencil27" | "nn" | "fft-proxy" | "barrier" => on_grid(spec, endpoints, &common)?,
-        "adversarial" => between_groups(spec, endpoints, &common)?,
+        "adversarial" => between_groups(spec, endpoints, group_of, &common)?,
         _ => on_any_number(spec, endpoints, &common)?,
     };
     Ok(match common.noise {
@@ -273,16 +285,19 @@ pub fn wants_group(spec: &str) -> bool {
     spec.name == "adversarial" && spec.text_of("group").is_none()
 }
 
-/// Everybody of group `i` to everybody of group `i + by`, groups being `group` endpoints in a row.
-fn between_groups(mut spec: Spec, endpoints: Option<u32>, common: &Common) -> Result<Traffic, PatternError> {
+/// Everybody of group `i` to everybody of group `i + by`, groups being `group` endpoints in a row or as given.
+fn between_groups(
+    mut spec: Spec,
+    endpoints: Option<u32>,
+    group_of: Option<&[u32]>,
+    common: &Common,
+) -> Result<Traffic, PatternError> {
     let name = spec.name;
     let missing = |what, example| PatternError::Missing { pattern: name.into(), what, example };
     let Some(by) = spec.positional() else {
         return Err(missing("how many groups on", "adversarial:1,group=32"));
     };
-    let Some(group) = spec.number::<u32>("group", "a whole number, at least 1")? else {
-        return Err(missing("the endpoints of a group, or a dragonfly", "adversarial:1,group=32"));
-    };
+    let size = spec.number::<u32>("group", "a whole number, at least 1")?;
     let own = spec.number::<u32>("ranks", "a whole number, at least 1")?;
     let Some(n) = own.or(endpoints) else { return Err(PatternError::NoEndpoints { pattern: name.into() }) };
     let text = spec.text.to_owned();
@@ -290,25 +305,35 @@ fn between_groups(mut spec: Spec, endpoints: Option<u32>, common: &Common) -> Re
     if n > MAX_ENDPOINTS {
         return Err(PatternError::TooManyEndpoints { spec: text, endpoints: n.into() });
     }
-    if group == 0 || !n.is_multiple_of(group) || n / group < 2 {
-        let found = format!("{group} of {n} endpoints");
-        return Err(spec.bad(
-            "group",
-            &found,
-            "a divisor of the number of endpoints, with at least two groups",
-        ));
-    }
-    let groups = n / group;
+    let of: Vec<u32> = match (size, group_of) {
+        (None, None) => {
+            return Err(missing("the endpoints of a group, or a dragonfly", "adversarial:1,group=32"));
+        }
+        (None, Some(of)) => of.to_vec(),
+        (Some(size), _) => {
+            if size == 0 || !n.is_multiple_of(size) || n / size < 2 {
+                let found = format!("{size} of {n} endpoints");
+                let expected = "a divisor of the number of endpoints, with at least two groups";
+                return Err(spec.bad("group", &found, expected));
+            }
+            (0..n).map(|i| i / size).collect()
+        }
+    };
+    let mut members = vec![Vec::new(); of.iter().max().map_or(0, |&last| last as usize + 1)];
+    (0u32..).zip(&of).for_each(|(endpoint, &group)| members[group as usize].push(endpoint));
+    let groups = members.len() as u32;
     let Some(by) = by.parse::<u32>().ok().filter(|&by| by >= 1 && by < groups) else {
         let found = format!("{by} of {groups} groups");
         return Err(spec.bad("adversarial", &found, "how many groups on, at least 1 and below their number"));
     };
     spec.finish()?;
-    check_entries(&text, u64::from(n) * u64::from(group))?;
-    let mut rows = Rows::new(n, n as usize * group as usize);
-    for i in 0..n {
-        let first = (i / group + by) % groups * group;
-        (first..first + group).for_each(|to| rows.push(to, common.bytes / f64::from(group)));
+    let receivers = |endpoint: usize| &members[((of[endpoint] + by) % groups) as usize];
+    let entries: usize = (0..of.len()).map(|endpoint| receivers(endpoint).len()).sum();
+    check_entries(&text, entries as u64)?;
+    let mut rows = Rows::new(n, entries);
+    for endpoint in 0..of.len() {
+        let to = receivers(endpoint);
+        to.iter().for_each(|&to_one| rows.push(to_one, common.bytes / to.len() as f64));
         rows.end_row();
     }
     Ok(rows.finish())

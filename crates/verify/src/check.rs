@@ -13,6 +13,7 @@ use netloom_topology::Structure;
 use rayon::prelude::*;
 
 use crate::channels::Channels;
+use crate::joined::severed_pairs;
 use crate::lanes::lane_loops;
 use crate::report::{CheckReport, Finding, FindingKind};
 use crate::walker::{LOST, Step, Target, Walker, end, mark, step};
@@ -60,11 +61,22 @@ pub fn check_on(
     if !right_size {
         let text = "the tables have another number of switches or addresses than the fabric".into();
         let findings = vec![Finding { kind: FindingKind::Unreachable, text, management: false }];
-        return CheckReport { pairs, unreachable_pairs: pairs, findings, ..CheckReport::default() };
+        let severed_pairs = severed_pairs(fabric) << routes.lmc;
+        return CheckReport {
+            pairs,
+            unreachable_pairs: pairs,
+            severed_pairs,
+            findings,
+            ..CheckReport::default()
+        };
     }
     let context = Context {
         fabric,
         routes,
+        ways: match structure.shape.groups() {
+            Some(_) => "way with at most one cable between groups",
+            None => "up*/down* way",
+        },
         wiring: Wiring::new(fabric, structure),
         channels: Channels::new(fabric),
         live: fabric
@@ -86,6 +98,7 @@ pub fn check_on(
         .collect();
     let mut total = Part::default();
     total.report.pairs = pairs;
+    total.report.severed_pairs = severed_pairs(fabric) << routes.lmc;
     parts.into_iter().for_each(|part| total.absorb(part));
     total.deadlock(&context, lanes);
     let mut report = total.report;
@@ -170,6 +183,8 @@ impl Part {
 struct Context<'a> {
     fabric: &'a Fabric,
     routes: &'a Routes,
+    /// What leads to an address here, in words.
+    ways: &'static str,
     wiring: Wiring,
     channels: Channels,
     /// Hosts with a working cable, per switch.
@@ -367,7 +382,7 @@ impl Context<'_> {
                     });
                 } else if !is_host && !way {
                     part.note(FindingKind::NoWayToSwitch, true, || {
-                        format!("from {} no up*/down* way leads to {}", sender(), self.name(address))
+                        format!("from {} no {} leads to {}", sender(), self.ways, self.name(address))
                     });
                 } else {
                     part.note(FindingKind::Unreachable, !is_host, || {

@@ -16,6 +16,7 @@
 //! | `walker` | following one destination's entries from all switches |
 //! | `channels` | the channel dependency graph and its cycles |
 //! | `distance` | shortest admissible paths under link weights, leaf by leaf |
+//! | `joined` | which hosts working cables join at all |
 //! | `forced` | which sets of links no path from one leaf to another avoids |
 //! | `whole` | arguments about whole items through few links, recomputed |
 //! | `patterns` | weights of items, against all that fits a link |
@@ -28,6 +29,7 @@ mod channels;
 pub mod check;
 mod distance;
 mod forced;
+mod joined;
 pub mod lanes;
 mod loads;
 pub mod mix;

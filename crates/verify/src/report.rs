@@ -68,6 +68,8 @@ pub struct CheckReport {
     pub unreachable_management: u64,
     /// Those of the last to which no up*/down* way leads: no engine that is free of deadlocks need reach them.
     pub no_way_to_switch: u64,
+    /// Pairs of hosts, by address, that no working cables join: no routes can.
+    pub severed_pairs: u64,
     /// Pairs whose path is longer than the shortest over working links.
     pub non_minimal_pairs: u64,
     /// Those of them for which no up*/down* path is shorter.
@@ -97,6 +99,11 @@ pub struct CheckReport {
 }
 
 impl CheckReport {
+    /// Pairs of hosts, by address, that working cables join and these routes do not.
+    pub fn holes(&self) -> u64 {
+        self.unreachable_pairs - self.unreachable_management - self.severed_pairs
+    }
+
     /// Whether nothing was found that other tables would do better: hosts reach all addresses to which a way leads, by
     /// shortest up*/down* ways or shorter ones, free of deadlock.
     pub fn ok(&self) -> bool {

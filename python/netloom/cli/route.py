@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import gzip
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from netloom.cli.shared import inputs, options, outputs, render, results
 from netloom.cli.shared.exits import UsageError
 from netloom.cli.shared.options import Options
 from netloom.cli.shared.run import Run
-from netloom.findings import without_entries
+from netloom.findings import Finding, findings, without_entries
+
+if TYPE_CHECKING:
+    from netloom._core import Fabric, Routes
 
 
 def route(
@@ -21,6 +24,7 @@ def route(
     *,
     lmc: Annotated[int, options.within(0, 7)] = 0,
     roots: str | None = None,
+    allow_unreachable: bool = False,
     write_sl2vl: Annotated[Path | None, options.OUTPUT_PATH] = None,
     options: Options | None = None,
 ) -> int:
@@ -42,6 +46,8 @@ def route(
     roots
         Switches on top of up*/down* ways: names or GUIDs, with commas, or OpenSM's `root_guid_file`. Below
         them the distance counts, then the GUID. [default: chosen by what the ways can carry]
+    allow_unreachable
+        Write routes that lose pairs of hosts which cables join, instead of refusing them.
     write_sl2vl
         Write the SL-to-VL tables that the routes need, in the form of `opensm-sl2vl.dump` (`dla` only; also
         .gz).
@@ -84,7 +90,7 @@ def route(
             tables = _core.route(engine, net, seed=run.seed, lmc=lmc, threads=options.threads)
         # Before the loads: what cannot be a file (s-mod-k) is said at once.
         if run.has_product:
-            tables.check_file()
+            tables.check_file(allow_unreachable=allow_unreachable)
         if demand is not None:
             with run.timed("loads"):
                 found = run.loads(net, tables, demand)
@@ -96,6 +102,8 @@ def route(
         result["lane_loads"] = _core.lane_loads(net, tables, demand)
     result |= {"lmc": tables.lmc, "switches": net.switches, "hosts": net.hosts}
     result["findings"] = told + (without_entries(net.findings) if run.has_product else [])
+    if allow_unreachable and run.has_product:
+        result["findings"] += lost_pairs(run, net, tables)
     tables_of_lanes = None
     if lanes is not None and write_sl2vl is not None:
         tables_of_lanes = lanes.sl2vl(f"{run.origin()['netloom']} engine=dla")
@@ -103,9 +111,21 @@ def route(
             tables_of_lanes = gzip.compress(tables_of_lanes, mtime=0)
     elif lanes is not None and run.has_product:
         run.note("these routes can deadlock without their lanes: --write-sl2vl FILE writes them")
-    result["output"] = run.write(tables) if run.has_product else None
+    result["output"] = run.write(tables, allow_unreachable=allow_unreachable) if run.has_product else None
     result["sl2vl"] = None if tables_of_lanes is None else run.write(tables_of_lanes, write_sl2vl)
     return run.finish(result, lambda: text(result), interrupted=interrupted)
+
+
+def lost_pairs(run: Run, fabric: Fabric, tables: Routes) -> list[Finding]:
+    """The first pairs of hosts that cables join and routes lose, where these are written all the same."""
+    from netloom import _core
+
+    with run.timed("check"):
+        report = _core.check(fabric, tables, threads=run.options.threads)
+    if not report.holes:
+        return []
+    run.note(f"written, though {render.count(report.holes)} pairs of hosts have no way", kind="warning")
+    return [one for one in findings(report.findings) if one["kind"] == "unreachable"]
 
 
 def text(result: dict[str, Any]) -> str:

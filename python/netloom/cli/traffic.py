@@ -14,6 +14,7 @@ from netloom.findings import bad, finding
 
 if TYPE_CHECKING:
     from netloom._core import Fabric, Job, Traffic
+    from netloom.hierarchy import Hierarchy
 
 ENDINGS = (".mtx", ".mtx.gz", ".csv", ".csv.gz", ".npz", ".parquet")
 
@@ -67,6 +68,7 @@ def show(
     /,
     *,
     collectives: Collectives = "all",
+    levels: str | None = None,
     options: Options | None = None,
 ) -> int:
     """Show what is in a traffic.
@@ -80,9 +82,13 @@ def show(
         The fabric on whose hosts it is.
     collectives
         Whether collectives of traces count, as the messages that `netloom simulate` makes of them.
+    levels
+        What it uses of every level of a tree of these sizes, from the leaves up (`4x4x4x4`), or of a network
+        without switches above its nodes (`direct:4x5x21`); endpoints in order.
     options
         Common options; `-o` writes the result (.json, .csv).
     """
+    hierarchy = None if levels is None else _hierarchy(levels)
     run = Run("traffic-show", options or Options(), product=False)
     net = None if fabric is None else run.fabric(fabric)
     demand = run.traffic(traffic, net, collectives=collectives, tell=False)
@@ -92,6 +98,8 @@ def show(
         why = misfit(demand, net)
         result["fits"], result["misfit"] = why is None, why
         result["mean_hops"] = demand.mean_hops(net) if why is None else None
+    if hierarchy is not None:
+        result["levels"] = _used(demand, hierarchy)
     misfits = result.get("fits") is False or bad(result["findings"])
     return run.finish(result, lambda: text(result), findings=misfits)
 
@@ -248,6 +256,35 @@ def _phases(demand: Traffic) -> list[dict[str, Any]]:
     ]
 
 
+def _hierarchy(text: str) -> Hierarchy:
+    from netloom.hierarchy import Hierarchy
+
+    try:
+        return Hierarchy.parse(text)
+    except ValueError as error:
+        raise UsageError(f"--levels: {error}") from None
+
+
+def _used(demand: Traffic, hierarchy: Hierarchy) -> dict[str, Any]:
+    """What a traffic uses of every level, by the chain of the levels."""
+    from netloom.errors import TrafficError
+    from netloom.hierarchy import use
+
+    try:
+        found = use(demand, hierarchy)
+    except ValueError as error:
+        raise TrafficError(f"--levels: {error}") from None
+    return {
+        "sizes": str(hierarchy),
+        "even": hierarchy.is_even,
+        "beyond": found.beyond.tolist(),
+        "visits": found.visits.tolist(),
+        "links": float(found.visits.sum()),
+        "first": found.first.tolist(),
+        "onward": found.onward.tolist(),
+    }
+
+
 def misfit(demand: Traffic, net: Fabric) -> str | None:
     """Why a traffic does not belong on a fabric: by the hosts' names where it says, else by their number."""
     if demand.endpoints != net.hosts:
@@ -288,6 +325,8 @@ def text(result: dict[str, Any]) -> str:
             for row in result["phase_list"]
         ]
         out += "\n\n" + render.table(["phase", "times", "pairs", "bytes"], cells, right=[1, 2, 3])
+    if "levels" in result:
+        out += "\n\n" + _levels_text(result["levels"])
     if result.get("jobs"):
         numbers = ["ranks", "machines", "hosts", "leaves"]
         if all(job["machines"] == job["hosts"] for job in result["jobs"]):
@@ -299,6 +338,22 @@ def text(result: dict[str, Any]) -> str:
         header = ["job", *numbers, "first host"]
         out += "\n\n" + render.table(header, cells, right=[*range(1, len(numbers) + 1)])
     return out + render.findings(result.get("findings", ()))
+
+
+def _levels_text(used: Mapping[str, Any]) -> str:
+    """A row a level: how far packets go, what they cross, where they go on."""
+    numbers = range(1, len(used["beyond"]) + 1)
+    cells = [
+        [str(level), f"{beyond:.4f}", f"{visits:.4f}", f"{first:.4f}", *(f"{share:.4f}" for share in onward)]
+        for level, beyond, visits, first, onward in zip(
+            numbers, used["beyond"], used["visits"], used["first"], used["onward"], strict=True
+        )
+    ]
+    header = ["level", "P(H >= level)", "visits", "first", *(f"then {level}" for level in numbers)]
+    title = f"levels of {used['sizes']}: {used['links']:.4f} links a byte"
+    if not used["even"]:
+        title += "; links of a level are not alike, and sums over it hide the busiest"
+    return title + "\n" + render.table(header, cells, right=[*range(len(header))])
 
 
 def _made_of(made: dict[str, float]) -> str:

@@ -8,7 +8,7 @@ does.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -18,7 +18,7 @@ from netloom.files import Folder
 from netloom.recording.records import Record
 
 CLOCK, TIME, SPENT, WIDE, REQUEST, COMPLETES, MATCHED, COUNT, COMMUNICATOR, MEMBER = range(1, 11)
-CANCELLED, CANCEL = 11, 12
+CANCELLED, CANCEL, CONTEXT = 11, 12, 13
 FIRST_FUNCTION = 16
 COMPLETES_ONE = 0x8000
 """A bit of a function's code: the call completes one request, and has its handle in the second word."""
@@ -31,8 +31,29 @@ NONE, ANY = -1, -2
 Ints = npt.NDArray[np.int64]
 _MOST_LOCAL = 1 << 24
 """Communicators of a rank."""
+WORLD = 1
+"""What tells MPI_COMM_WORLD from its duplicates in records (native/recorder/contexts.h)."""
 _MOST_BYTES = 1_000_000_000_000
 """Of one call: what the formats that are written can say."""
+
+
+class Communicator(NamedTuple):
+    """Who can talk to whom, apart from all others.
+
+    Parameters
+    ----------
+    members : array of int
+        World ranks in the communicator's order; -1: of another world.
+    remote : bool
+        Whether these are the other side of an intercommunicator.
+    context : int, optional
+        What tells it from others with the same members: messages of two contexts never meet. In a record what
+        all members have in common, in a trace the first row of it. [default: not known]
+    """
+
+    members: Ints
+    remote: bool
+    context: int | None = None
 
 
 @dataclass
@@ -65,11 +86,12 @@ class Rank:
     completes : tuple of arrays
         Indices of events that complete requests, and of the events that began these.
     cancelled : array of bool
-        Whether the request that began was cancelled: it sends or receives nothing.
+        Whether the request that began sends or receives nothing here: it was cancelled, or its message came
+        from another world.
     counts : tuple of arrays
         Indices of events, which member of the communicator, bytes to it; members without are 0.
-    communicators : dict
-        Members (world ranks; -1: of another world) and whether they are remote, by number.
+    communicators : dict of Communicator
+        By number.
     dropped, unread : int
         Events that found no place, and that make no sense.
     """
@@ -88,7 +110,7 @@ class Rank:
     completes: tuple[Ints, Ints]
     cancelled: npt.NDArray[np.bool_]
     counts: tuple[Ints, Ints, Ints]
-    communicators: dict[int, tuple[Ints, bool]] = field(default_factory=dict)
+    communicators: dict[int, Communicator] = field(default_factory=dict)
     dropped: int = 0
     unread: int = 0
 
@@ -158,7 +180,7 @@ def _of_thread(raw: npt.NDArray[np.uint64], thread: int, record: Record) -> dict
         "communicator": np.where(single, 0, (second[main] >> 24) & 0xFF),
         "bytes": np.where(single, 1, (second[main] >> 32) & 0xFFFFFFFF),
         "valid": clocked,
-        "unread": int(np.count_nonzero((code > CANCEL) & ~is_main)),
+        "unread": int(np.count_nonzero((code > CONTEXT) & ~is_main)),
     }
     for kind in (SPENT, WIDE):
         at = np.flatnonzero(code == kind)
@@ -198,7 +220,7 @@ def _of_thread(raw: npt.NDArray[np.uint64], thread: int, record: Record) -> dict
     return found
 
 
-def _communicators(code: Ints, low: Ints, second: Ints, ranks: int) -> dict[int, tuple[Ints, bool]]:
+def _communicators(code: Ints, low: Ints, second: Ints, ranks: int) -> dict[int, Communicator]:
     found = {}
     begins = np.flatnonzero(code == COMMUNICATOR)
     members = np.flatnonzero(code == MEMBER)
@@ -207,9 +229,14 @@ def _communicators(code: Ints, low: Ints, second: Ints, ranks: int) -> dict[int,
         size, remote = int(second[at]) & 0xFFFFFFFF, bool(int(second[at]) >> 32 & 1)
         own = members[np.searchsorted(members, at) : last]
         # One whose members are not all there was cut short: what it names is left out.
-        if 0 < size <= ranks and len(own) == size and np.array_equal(low[own], np.arange(size)):
+        # It may have more than the world has: spawned processes are members of what is merged.
+        if 0 < size == len(own) and np.array_equal(low[own], np.arange(size)):
             world = second[own] & 0xFFFFFFFF
-            found[int(low[at])] = np.where(world < ranks, world, NONE), remote
+            told = at + 1 < len(code) and code[at + 1] == CONTEXT
+            context = int(second[at + 1]) if told else None
+            found[int(low[at])] = Communicator(
+                np.where(world < ranks, world, NONE).astype(np.int64), remote, context
+            )
     return found
 
 
@@ -233,7 +260,7 @@ def _together(record: Record, parts: list[dict[str, Any]]) -> Rank:
             ]
         )
 
-    communicators: dict[int, tuple[Ints, bool]] = {0: (np.arange(record.ranks), False)}
+    communicators = {0: Communicator(np.arange(record.ranks), False, WORLD)}
     for part in parts:
         communicators.update(part["communicators"])
     function, communicator, peer = whole("function"), whole("communicator"), whole("peer")
@@ -257,7 +284,7 @@ def _together(record: Record, parts: list[dict[str, Any]]) -> Rank:
     threads = np.concatenate([np.empty(0, np.int64), *(part["thread"] for part in parts)])
     counted, member, size = place[joined("counts", 0)], joined("counts", 1), joined("counts", 2)
     sizes = np.zeros(int(known.max()) + 1, np.int64)
-    sizes[known] = [len(communicators[number][0]) for number in known.tolist()]
+    sizes[known] = [len(communicators[number].members) for number in known.tolist()]
     kept = (counted >= 0) & (size <= _MOST_BYTES)
     kept[kept] = member[kept] < sizes[communicator[order][counted[kept]]]
     last = max(((*clock, *time) for clock, time in (part["told"] for part in parts) if clock), default=None)
@@ -364,9 +391,10 @@ def _resolve(rank: Rank, pairs: tuple[Ints, Ints], sources: Ints, tags: Ints) ->
     for event, which, tag_told in zip(
         begun[told].tolist(), source[told].tolist(), tag[told].tolist(), strict=True
     ):
-        members = rank.communicators[int(rank.communicator[event])][0]
+        members = rank.communicators[int(rank.communicator[event])].members
         if rank.peer[event] == ANY and which < len(members):
             rank.peer[event] = members[which]
+            rank.cancelled[event] |= members[which] < 0
         if rank.tag[event] < 0:
             rank.tag[event] = tag_told
 

@@ -34,6 +34,8 @@ _PR_SET_PDEATHSIG = 1
 _OPEN_MPI_LAUNCHERS = ("mpirun", "mpiexec", "orterun", "prterun", "oshrun")
 _OPEN_MPI_NAMES = (b"Open MPI", b"OpenRTE", b"PRRTE")
 _VERSION_SECONDS = 20
+_MOST_PATH = 4095 - 300
+"""Bytes of a folder's path: Linux takes 4,095, and a rank's file has a name with its host's in it."""
 _END_SECONDS = 5.0
 """After SIGTERM at a time limit, before SIGKILL."""
 
@@ -74,6 +76,26 @@ def library(events: bool = False) -> Path:
             f"{path}: LD_PRELOAD cannot name a path with a space, colon, semicolon or dollar sign"
         )
     return path
+
+
+def check_folder(folder: Path) -> None:
+    """Refuses a folder whose path is too long for files of ranks in it.
+
+    Parameters
+    ----------
+    folder : Path
+        Where ranks are to write.
+
+    Raises
+    ------
+    NetloomError
+        With the limit.
+    """
+    if (found := len(os.fsencode(folder))) > _MOST_PATH:
+        raise NetloomError(
+            f"ranks would write to a folder whose path has {found} bytes: expected at most {_MOST_PATH}: "
+            "record in a folder with a shorter path"
+        )
 
 
 def environment(folder: Path, given: Mapping[str, str], events: int | None = None) -> dict[str, str]:

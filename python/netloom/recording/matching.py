@@ -41,7 +41,8 @@ class Matching:
         Pairs whose order only the clock tells: with one source, destination, communicator and tag, several
         threads of a rank sent, or several received. MPI says nothing of which came first.
     late : int
-        Messages whose receive was over before their send began, where that is known: clocks of hosts differ.
+        Messages whose receive was over before their send began, where both times and the order are known:
+        clocks differ.
     """
 
     kept: list[npt.NDArray[np.bool_]]
@@ -75,8 +76,14 @@ def match(trace: Trace, of: Sequence[Events] | None = None) -> Matching:
     of = trace.events if of is None else of
     kept = [np.zeros(len(events), bool) for events in of]
     tags = [np.full(len(events), -1, np.int64) for events in of]
-    # Each side of an intercommunicator knows it by the other's members: all of them are one here.
-    between = np.array([-1 if remote else number for number, (_, remote) in enumerate(trace.communicators)])
+    # Each side of an intercommunicator knows it by the other's members: its context is what both have.
+    # Where that is not known, all intercommunicators are one.
+    between = np.array(
+        [
+            (-1 if one.remote else number) if one.context is None else one.context
+            for number, one in enumerate(trace.communicators)
+        ]
+    )
     each = [np.zeros(len(events), np.int64) for events in of]
     partners = [np.zeros(len(events), np.int64) for events in of]
     untold = 0
@@ -150,6 +157,8 @@ def match(trace: Trace, of: Sequence[Events] | None = None) -> Matching:
             strict=True,
         )
     )
-    known = (when[sent] >= 0) & (when[received] >= 0)
+    sure = np.ones(len(order), bool)
+    sure[order] = ~unsure[group]
+    known = (when[sent] >= 0) & (when[received] >= 0) & sure[sent]
     late = int(np.count_nonzero(known & (when[received] < when[sent])))
     return Matching(kept, tags, each, partners, unmatched, untold, len(sent), ambiguous, late)

@@ -20,8 +20,9 @@ from netloom.errors import FormatError
 from netloom.files import Folder
 
 MAGIC = b"NLRECORD"
-VERSION = 2
-"""Files of version 1 have no calls that complete one request in one record; they are read as well."""
+VERSION = 3
+"""Files of version 1 have no calls that complete one request in one record, those of version 2 no contexts of
+communicators; they are read as well."""
 SUMS, EVENTS = 1, 2
 """The kinds of files: sums and nothing else; sums and events."""
 ABIS = {1: "mpich", 2: "open-mpi", 3: "standard"}
@@ -207,7 +208,7 @@ def parse(data: bytes, label: str) -> Record:
         raise wrong("expected a record file, found something else")
     if order != _ORDER:
         raise wrong("expected numbers in this machine's byte order, found another")
-    if version not in (1, VERSION) or kind not in (SUMS, EVENTS):
+    if version not in (1, 2, VERSION) or kind not in (SUMS, EVENTS):
         raise wrong(f"expected sums or events of version {VERSION}, found kind {kind} of version {version}")
     if head_bytes != _HEAD_BYTES or state not in STATES or abi not in ABIS:
         raise wrong("expected a head of ours, found numbers that it cannot have")

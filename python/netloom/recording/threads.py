@@ -14,9 +14,17 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from netloom.recording.events import Ints
+from netloom.recording.events import Communicator
 from netloom.recording.matching import Matching, match
-from netloom.recording.trace import COMPLETES, RECEIVES, SENDS, Events, Trace, one_sided
+from netloom.recording.trace import (
+    COMPLETES,
+    RECEIVES,
+    SENDS,
+    Events,
+    Trace,
+    by_communicator,
+    one_sided,
+)
 
 Bools = npt.NDArray[np.bool_]
 
@@ -65,9 +73,9 @@ def apart(trace: Trace) -> tuple[Trace, Matching]:
         other = np.where(messages & pairs.kept[rank], pairs.partners[rank], 0)
         peer = np.where(events.peer >= 0, events.peer * threads + other, events.peer)
         moved.append(replace(events, peer=peer, cancelled=events.cancelled | lone))
-    communicators = [(np.arange(trace.ranks * threads), False)] + [
-        (np.where(members >= 0, members * threads, members), remote)
-        for members, remote in trace.communicators[1:]
+    communicators = [Communicator(np.arange(trace.ranks * threads), False, 0)] + [
+        one._replace(members=np.where(one.members >= 0, one.members * threads, one.members))
+        for one in trace.communicators[1:]
     ]
     collective = ~(sends | receives | completing | sided)
     moved = _collectives(trace, moved, collective, threads, communicators)
@@ -96,18 +104,19 @@ def _collectives(
     owned: list[Events],
     collective: Bools,
     threads: int,
-    communicators: list[tuple[Ints, bool]],
+    communicators: list[Communicator],
 ) -> list[Events]:
     """Gives collectives a communicator of the threads that call them; roots are processes then."""
     found = [replace(events, communicator=events.communicator.copy()) for events in owned]
+    all_calls = [
+        by_communicator(events.communicator, np.flatnonzero(collective[events.function])) for events in owned
+    ]
+    none = np.empty(0, np.int64)
     column_of = np.full(trace.ranks, -1, np.int64)
-    for number, (members, remote) in enumerate(trace.communicators):
+    for number, (members, remote, _) in enumerate(trace.communicators):
         if remote or np.any(members < 0):
             continue
-        calls = [
-            np.flatnonzero(collective[found[rank].function] & (owned[rank].communicator == number))
-            for rank in members.tolist()
-        ]
+        calls = [all_calls[rank].get(number, none) for rank in members.tolist()]
         # The k-th call of each member is of one collective: a row has the threads that call it.
         who = np.zeros((max(map(len, calls), default=0), len(members)), np.int64)
         for column, (rank, own) in enumerate(zip(members.tolist(), calls, strict=True)):
@@ -118,7 +127,7 @@ def _collectives(
         order = np.argsort(first)
         name = np.empty(len(order), np.int64)
         name[order] = len(communicators) + np.arange(len(order))
-        communicators += [(members * threads + who[row], False) for row in first[order].tolist()]
+        communicators += [Communicator(members * threads + who[row], False) for row in first[order].tolist()]
         column_of[members] = np.arange(len(members))
         for rank, own in zip(members.tolist(), calls, strict=True):
             found[rank].communicator[own] = name[kind.reshape(-1)[: len(own)]]

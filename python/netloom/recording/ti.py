@@ -9,10 +9,11 @@ messages and collectives between two groups are left out too. All of that is tol
 
 from __future__ import annotations
 
+import bisect
 import gzip
 import io
 from collections import Counter, deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -20,8 +21,10 @@ import numpy as np
 from netloom.recording import schedules, threads
 from netloom.recording.events import Ints
 from netloom.recording.matching import Matching, match
-from netloom.recording.trace import COMPLETES, RECEIVES, SENDS, Trace, one_sided
+from netloom.recording.trace import COMPLETES, RECEIVES, SENDS, Events, Trace, by_communicator, one_sided
 
+_END = (-1, -1)
+"""What nothing waits for stands at the end."""
 BYTE = 6
 """The number of the format's datatype of one byte."""
 _LEAST_NS = 1000
@@ -134,13 +137,12 @@ def _rank(
     both = [base.startswith("Sendrecv") for base in bases]
     function, peer, size = events.function.tolist(), events.peer.tolist(), events.bytes.tolist()
     start, end, request = events.start_ns.tolist(), events.end_ns.tolist(), events.request.tolist()
-    communicator = events.communicator.tolist()
     kept, tag = matching.kept[rank].tolist(), matching.tags[rank].tolist()
     got = matching.received[rank].tolist()
     done: dict[int, list[int]] = {}
     for which, begun in zip(events.completes[0].tolist(), events.completes[1].tolist(), strict=True):
         done.setdefault(which, []).append(begun)
-    begun_collectives: dict[int, list[int]] = {}
+    placed = collectives.places[rank]
     last, owed = -1, ""
     for i, name in enumerate(function):
         began = start[i] if start[i] >= 0 else end[i]
@@ -168,58 +170,98 @@ def _rank(
             for one in done.get(i, ()):
                 what = kinds[function[one]]
                 if what == "c":
-                    waiting = begun_collectives.get(communicator[one], [])
-                    while waiting and waiting[0] <= one:
-                        yield from collectives.lines(rank, waiting.pop(0))
+                    yield from collectives.lines(rank, placed.get((i, one), ()))
                 elif kept[one]:
                     pair = f"{rank} {peer[one]}" if what == "s" else f"{peer[one]} {rank}"
                     yield f"{rank} wait {pair} {tag[one]}"
         elif one_sides[name]:
             written.left_out["one-sided messages"] += 1
-        elif request[i]:
-            begun_collectives.setdefault(communicator[i], []).append(i)
         else:
-            for earlier in begun_collectives.pop(communicator[i], ()):
-                yield from collectives.lines(rank, earlier)
-            yield from collectives.lines(rank, i)
-    for waiting in begun_collectives.values():
-        for earlier in waiting:
-            yield from collectives.lines(rank, earlier)
+            yield from collectives.lines(rank, placed.get((i, i), ()))
+    yield from collectives.lines(rank, placed.get(_END, ()))
+
+
+def _places(events: Events, mine: Ints) -> dict[tuple[int, int], list[int]]:
+    """Where collectives stand: which of them, by the event that is waiting and the one that it waits for.
+
+    A nonblocking one stands where it is waited for, in the order in which those of its communicator began.
+    """
+    communicator, request = events.communicator, events.request
+    done: dict[int, list[int]] = {}
+    is_mine = np.zeros(len(events), bool)
+    is_mine[mine] = True
+    for which, one in zip(
+        *(column[is_mine[events.completes[1]]].tolist() for column in events.completes), strict=True
+    ):
+        done.setdefault(which, []).append(one)
+    found: dict[tuple[int, int], list[int]] = {}
+    begun: dict[int, list[int]] = {}
+    for i in np.union1d(mine, np.array([*done], np.int64)).tolist():
+        for one in done.get(i, ()):
+            waiting = begun.get(int(communicator[one]), [])
+            last = bisect.bisect_right(waiting, one)
+            found[i, one], waiting[:last] = waiting[:last], []
+        if is_mine[i] and request[i]:
+            begun.setdefault(int(communicator[i]), []).append(i)
+        elif is_mine[i]:
+            found[i, i] = [*begun.pop(int(communicator[i]), ()), i]
+    found[_END] = [one for waiting in begun.values() for one in waiting]
+    return found
 
 
 class _Collectives:
-    """What each rank's collective calls become, by the index of its event."""
+    """What each rank's collective calls become, by the index of its event.
+
+    Those of all ranks stay what they are on the world, and on its duplicates where all ranks have them in one
+    order: the format has one order for all. Else those of duplicates become messages.
+    """
 
     def __init__(self, trace: Trace, written: Written, tag: int, all_messages: bool) -> None:
-        self._trace, self._all_messages = trace, all_messages
+        self._trace = trace
         self._texts: list[dict[int, list[str]]] = [{} for _ in range(trace.ranks)]
         bases = trace.bases()
         others = {*SENDS, *RECEIVES, *COMPLETES}
         mine = np.array([base not in others for base in bases] + [False]) & ~one_sided(np.array([*bases, ""]))
         self._bases = bases
-        self._calls = [np.flatnonzero(mine[events.function]) for events in trace.events]
-        for number, (members, remote) in enumerate(trace.communicators):
+        all_calls = [np.flatnonzero(mine[events.function]) for events in trace.events]
+        self.places = [_places(events, calls) for events, calls in zip(trace.events, all_calls, strict=True)]
+        self._calls = [
+            by_communicator(events.communicator, calls)
+            for events, calls in zip(trace.events, all_calls, strict=True)
+        ]
+        self._whole = set() if all_messages else self._ordered()
+        for number, (members, remote, _) in enumerate(trace.communicators):
             if remote or np.any(members < 0):
-                written.left_out["calls of collectives between groups"] += self._count(number)
+                calls = sum(len(one.get(number, ())) for one in self._calls)
+                what = "between groups" if remote else "with processes of another world"
+                written.left_out[f"calls of collectives {what}"] += calls
             else:
                 self._of(number, members, written, tag + number)
 
-    def lines(self, rank: int, event: int) -> list[str]:
-        return self._texts[rank].get(event, [])
+    def lines(self, rank: int, events: Iterable[int]) -> Iterator[str]:
+        for event in events:
+            yield from self._texts[rank].get(event, ())
 
-    def _count(self, number: int) -> int:
-        calls = (
-            events.communicator[own] for events, own in zip(self._trace.events, self._calls, strict=True)
-        )
-        return sum(int(np.count_nonzero(one == number)) for one in calls)
+    def _ordered(self) -> set[int]:
+        """The world, and its duplicates if all ranks have the collectives of all of these in one order."""
+        ranks, found = np.arange(self._trace.ranks), {0}
+        for number, (members, remote, _) in enumerate(self._trace.communicators):
+            if number and not remote and np.array_equal(members, ranks) and number in self._calls[0]:
+                found.add(number)
+        if len(found) == 1:
+            return found
+        orders = []
+        for events, places in zip(self._trace.events, self.places, strict=True):
+            order = events.communicator[[one for placed in places.values() for one in placed]]
+            orders.append(order[np.isin(order, [*found])].tolist())
+        longest = max(orders, key=len)
+        return found if all(order == longest[: len(order)] for order in orders) else {0}
 
     def _of(self, number: int, members: Ints, written: Written, tag: int) -> None:
         """All collectives of a communicator: the k-th of each member belong together."""
         events = [self._trace.events[rank] for rank in members.tolist()]
-        own = [
-            calls[one.communicator[calls] == number]
-            for one, calls in zip(events, (self._calls[rank] for rank in members.tolist()), strict=True)
-        ]
+        none = np.empty(0, np.int64)
+        own = [self._calls[rank].get(number, none) for rank in members.tolist()]
         most, together = max(map(len, own), default=0), min(map(len, own), default=0)
         names = {base: index for index, base in enumerate(dict.fromkeys(self._bases))}
         base_of = np.array([names[base] for base in self._bases] + [-1])
@@ -256,7 +298,7 @@ class _Collectives:
             if base in schedules.NEIGHBOURHOODS:
                 written.neighbourhoods += 1
                 texts = call.to_neighbours(members, tag)
-            elif number == 0 and not self._all_messages:
+            elif number in self._whole:
                 written.collectives += 1
                 texts = [[call.line(rank)] for rank in range(len(members))]
             else:

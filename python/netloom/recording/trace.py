@@ -1,8 +1,8 @@
 """A trace: what all ranks of a program did, in order, and its Parquet files (docs/methods/traces.md).
 
 A folder has `events.parquet` (a row an event, rank by rank in order), `communicators.parquet` and
-`trace.json`. What a source does not say is empty, never 0. Communicators with the same members in the same
-order are one here: nothing in a record tells copies apart on all ranks.
+`trace.json`. What a source does not say is empty, never 0. A row of communicators is what one side knows of
+one: both sides of an intercommunicator have a row each, of one context.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from netloom.errors import FormatError
 from netloom.files import Folder
 from netloom.reading import parquet
 from netloom.recording import events as raw
-from netloom.recording.events import ANY, NONE, Ints, base_name
+from netloom.recording.events import ANY, NONE, Communicator, Ints, base_name
 from netloom.recording.merging import Lost
 from netloom.recording.records import SPAWNED, Record
 
@@ -88,9 +88,8 @@ class Trace:
         MPI functions, without `MPI_`.
     events : list of Events
         By rank; empty for a rank that left none.
-    communicators : list of tuple
-        Members as ranks of the world (-1: of another world), and whether these are remote; the world is the
-        first.
+    communicators : list of Communicator
+        The world is the first.
     meta : dict
         `program`, `mpi`, `abi`, `tool`, `hosts` by rank, `lost` ranks, `dropped` events by rank.
     """
@@ -98,7 +97,7 @@ class Trace:
     ranks: int
     functions: list[str]
     events: list[Events]
-    communicators: list[tuple[Ints, bool]]
+    communicators: list[Communicator]
     meta: dict[str, Any] = field(default_factory=dict)
 
     def __len__(self) -> int:
@@ -128,19 +127,25 @@ def of_records(found: Iterable[Record], lost: Sequence[Lost] = (), hosts: Sequen
     world = sorted((one for one in found if not one.flags & SPAWNED), key=lambda one: one.rank)
     ranks = world[0].ranks
     functions: dict[str, int] = {}
-    communicators: list[tuple[Ints, bool]] = [(np.arange(ranks), False)]
-    numbers: dict[tuple[bytes, bool], int] = {(communicators[0][0].tobytes(), False): 0}
+    communicators = [Communicator(np.arange(ranks), False, 0)]
+    # Where nothing tells copies apart (records of earlier versions), one row has all of the same members.
+    numbers: dict[tuple[bytes, bool, int | None], int] = {
+        (communicators[0].members.tobytes(), False, None): 0
+    }
+    sides: dict[int, int] = {}
+    groups: dict[bytes, Ints] = {}
     events = [_empty() for _ in range(ranks)]
     dropped, unread = {}, 0
     for record in world:
         own = raw.read(record)
         local = np.zeros(max(own.communicators, default=0) + 1, np.int64)
-        for number, (members, remote) in own.communicators.items():
-            key = members.astype(np.int64).tobytes(), remote
-            if key not in numbers:
-                numbers[key] = len(communicators)
-                communicators.append((members.astype(np.int64), remote))
-            local[number] = numbers[key]
+        for number, (members, remote, identity) in own.communicators.items():
+            key = members.tobytes(), remote, identity
+            if number and key not in numbers:
+                row = numbers[key] = len(communicators)
+                context = None if identity is None else sides.setdefault(identity, row) if remote else row
+                communicators.append(Communicator(groups.setdefault(key[0], members), remote, context))
+            local[number] = numbers[key] if number else 0
         names = [functions.setdefault(name[1:], len(functions)) for name in own.names]
         letters = np.array([name[:1] for name in own.names])
         communicator = local[own.communicator]
@@ -175,20 +180,37 @@ def of_records(found: Iterable[Record], lost: Sequence[Lost] = (), hosts: Sequen
     return Trace(ranks, list(functions), events, communicators, meta)
 
 
-def _roots(
-    own: raw.Rank, letters: npt.NDArray[Any], communicator: Ints, known: list[tuple[Ints, bool]]
-) -> None:
+def _roots(own: raw.Rank, letters: npt.NDArray[Any], communicator: Ints, known: list[Communicator]) -> None:
     """Roots of collectives become ranks of the world."""
     rooted = (
         np.flatnonzero((letters[own.function] == "C") & (own.peer >= 0))
         if len(own)
         else np.empty(0, np.int64)
     )
-    for number in np.unique(communicator[rooted]).tolist():
-        at = rooted[communicator[rooted] == number]
-        members = known[number][0]
+    for number, at in by_communicator(communicator, rooted).items():
+        members = known[number].members
         inside = own.peer[at] < len(members)
         own.peer[at] = np.where(inside, members[np.minimum(own.peer[at], len(members) - 1)], NONE)
+
+
+def by_communicator(communicator: Ints, calls: Ints) -> dict[int, Ints]:
+    """The calls on each communicator, in order.
+
+    Parameters
+    ----------
+    communicator : array of int
+        Of each event.
+    calls : array of int
+        Indices of events, in order.
+
+    Returns
+    -------
+    dict
+        Those on a communicator, by its number; only of communicators that have any.
+    """
+    order = calls[np.argsort(communicator[calls], kind="stable")]
+    numbers, starts = np.unique(communicator[order], return_index=True)
+    return dict(zip(numbers.tolist(), np.split(order, starts[1:]), strict=True)) if len(order) else {}
 
 
 def _empty() -> Events:
@@ -223,12 +245,16 @@ def to_files(trace: Trace) -> dict[str, bytes]:
         for rank, events in enumerate(trace.events):
             if len(events):
                 writer.write_table(_table(trace, rank, events, schema))
-    members = [[int(rank) if rank >= 0 else None for rank in one] for one, _ in trace.communicators]
+    members = np.concatenate([one.members for one in trace.communicators])
+    ends = np.cumsum([0, *(len(one.members) for one in trace.communicators)])
     table = pa.table(
         {
-            "communicator": pa.array(range(len(members)), pa.int32()),
-            "remote": pa.array([remote for _, remote in trace.communicators], pa.bool_()),
-            "members": pa.array(members, pa.list_(pa.int32())),
+            "communicator": pa.array(range(len(trace.communicators)), pa.int32()),
+            "remote": pa.array([one.remote for one in trace.communicators], pa.bool_()),
+            "context": pa.array([one.context for one in trace.communicators], pa.int32()),
+            "members": pa.ListArray.from_arrays(
+                pa.array(ends, pa.int32()), pa.array(members, pa.int32(), mask=members < 0)
+            ),
         }
     )
     pq.write_table(table, groups, compression="zstd")
@@ -349,7 +375,7 @@ def read(folder: Path) -> Trace:
     meta = _meta(meta_text, str(folder / META))
     ranks = meta.pop("ranks")
     communicators = _read_communicators(communicators_data, ranks, str(folder / COMMUNICATORS))
-    functions, events = _read_events(events_data, ranks, len(communicators), str(folder / EVENTS))
+    functions, events = _read_events(events_data, ranks, communicators, str(folder / EVENTS))
     return Trace(ranks, functions, events, communicators, meta)
 
 
@@ -377,31 +403,39 @@ def _columns(data: bytes, label: str, wanted: Sequence[str]) -> Any:
     return table
 
 
-def _read_communicators(data: bytes, ranks: int, label: str) -> list[tuple[Ints, bool]]:
+def _read_communicators(data: bytes, ranks: int, label: str) -> list[Communicator]:
     table = _columns(data, label, ("communicator", "remote", "members"))
-    found = []
+    found: list[Communicator] = []
+    # Traces of earlier versions do not say which are of one context.
+    names = [name for name in ("communicator", "remote", "members", "context") if name in table.column_names]
     try:
-        rows = table.select(["communicator", "remote", "members"]).to_pylist()
+        rows = table.select(names).to_pylist()
         for number, row in enumerate(rows):
             members = np.array([NONE if one is None else one for one in row["members"]], np.int64)
             if row["communicator"] != number or np.any((members < NONE) | (members >= ranks)):
                 raise FormatError(
                     f"{label}: row {number}: expected a communicator of ranks below {ranks}", label
                 )
-            found.append((members, bool(row["remote"])))
+            context = row.get("context")
+            if context is not None and not 0 <= context < len(rows):
+                raise FormatError(f"{label}: row {number}: expected a row as the context", label)
+            found.append(Communicator(members, bool(row["remote"]), context))
     except (TypeError, ValueError, OverflowError):
         raise FormatError(
             f"{label}: expected numbers and lists of ranks, found something else", label
         ) from None
-    if not found or found[0][1] or not np.array_equal(found[0][0], np.arange(ranks)):
+    if not found or found[0].remote or not np.array_equal(found[0].members, np.arange(ranks)):
         raise FormatError(f"{label}: expected all {ranks} ranks as communicator 0", label)
     return found
 
 
-def _read_events(data: bytes, ranks: int, communicators: int, label: str) -> tuple[list[str], list[Events]]:
+def _read_events(
+    data: bytes, ranks: int, known: list[Communicator], label: str
+) -> tuple[list[str], list[Events]]:
     import pyarrow as pa
 
-    schema = _schema()
+    schema, communicators = _schema(), len(known)
+    most = max(len(one.members) for one in known)
     # Traces of earlier versions do not say what was cancelled.
     table = _columns(data, label, [name for name in schema.names if name != "cancelled"])
     if "cancelled" not in table.column_names:
@@ -451,7 +485,7 @@ def _read_events(data: bytes, ranks: int, communicators: int, label: str) -> tup
             raise FormatError(f"{label}: expected requests that begin before they are complete", label)
         of, entries = _lists(counts.slice(first, last - first))
         member, sent = entries
-        if np.any(sent < 0) or np.any(member < 0) or np.any(member >= ranks):
+        if np.any(sent < 0) or np.any(member < 0) or np.any(member >= most):
             raise FormatError(f"{label}: expected bytes by member, found other numbers", label)
         found.append(
             Events(

@@ -44,9 +44,10 @@ def why(command: Sequence[str], folder: Path) -> str:
             f"no rank reported: {programs[-1]} ran with the recorder and did not start MPI: expected a "
             "program that calls MPI_Init, with MPI as a shared library"
         )
-    names = ", ".join(sorted({os.path.basename(path) for path in reached})) or "no program"
+    names = ", ".join(sorted({os.path.basename(path) for path in reached}))
+    which = f"{names} only" if names else "no program"
     return (
-        f"no rank reported: the recorder reached {names} only: expected a launcher that passes LD_PRELOAD "
+        f"no rank reported: the recorder reached {which}: expected a launcher that passes LD_PRELOAD "
         "and NETLOOM_RECORD on to an MPI program"
     )
 

@@ -785,6 +785,24 @@ static void threads(void)
     }
 }
 
+/* Within MPI_Finalize. */
+static int last_words(MPI_Comm self, int key, void *value, void *state)
+{
+    MPI_Sendrecv(out, 6, MPI_BYTE, 0, 9, in, 6, MPI_BYTE, 0, 9, self, MPI_STATUS_IGNORE);
+    sends(me, 6);
+    ring(3, 40);
+    tell();
+    return MPI_SUCCESS;
+}
+
+static void finalized(void)
+{
+    int key;
+    MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, last_words, &key, NULL);
+    MPI_Comm_set_attr(MPI_COMM_SELF, key, NULL);
+    ring(2, 30);
+}
+
 static int deleted(MPI_Comm comm, int key, void *value, void *state)
 {
     return MPI_SUCCESS;
@@ -871,6 +889,7 @@ static const struct {
 #if OMPI_MAJOR_VERSION != 4
     CASE(swap),
 #endif
+    CASE(finalized),
 #if MPI_VERSION >= 4
     CASE(large), CASE(started_collectives),
 #endif

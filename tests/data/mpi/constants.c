@@ -24,6 +24,7 @@ int main(void)
     is("bytes of a handle", abi.wide ? sizeof(word) : 4, sizeof(MPI_Comm));
 #ifndef OPEN_MPI /* Its handles are addresses: asked for when MPI starts. */
     is("MPI_COMM_WORLD", abi.world, (word)MPI_COMM_WORLD);
+    is("MPI_COMM_SELF", abi.self, (word)MPI_COMM_SELF);
     is("MPI_COMM_NULL", abi.null_comm, (word)MPI_COMM_NULL);
     is("MPI_DATATYPE_NULL", abi.null_type, (word)MPI_DATATYPE_NULL);
     is("MPI_NO_OP", abi.no_op, (word)MPI_NO_OP);

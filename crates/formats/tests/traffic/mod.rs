@@ -107,7 +107,10 @@ fn every_example_is_read() {
         assert_eq!(file.seed, 1);
     }
     let plan = read_plan(&example("plan/quartz.toml"), "quartz").unwrap();
-    assert_eq!((plan.hosts, plan.radix, plan.applications.len(), plan.compare.len()), (3072, 48, 5, 3));
+    assert_eq!(
+        (plan.hosts, plan.radices.clone(), plan.applications.len(), plan.compare.len()),
+        (3072, vec![48], 5, 3)
+    );
     let catalogue = read_catalogue(&example("plan/slimfly-2014.toml"), "slimfly").unwrap();
     assert_eq!((catalogue.switches.len(), catalogue.cables.len()), (1, 2));
     let lulesh = read_mtx(&example("data/lulesh-64.mtx.gz"), "lulesh").unwrap();

@@ -1,6 +1,6 @@
 //! Today's tables made fit to start from: what a search replaces whatever it is asked to keep.
 
-use netloom_model::{Fabric, Routes, Table};
+use netloom_model::{Fabric, HostId, Routes, SwitchId, Table};
 use netloom_routing::PathSet;
 use netloom_topology::Structure;
 
@@ -31,11 +31,100 @@ pub fn repaired(
     Ok(Routes { table, ..routes.clone() })
 }
 
+/// `routes` with what is dead towards hosts replaced, and nothing else: entries from which a packet does not arrive.
+///
+/// Where an entry leads nowhere the shortest up*/down* way takes its place; an entry that leads to such a place stays if
+/// packets arrive then. What has no up*/down* way is left empty. Ways that work stay even if they are others: together
+/// with new ones they may close a credit loop, which is for whoever asks to look at.
+///
+/// # Errors
+/// As [`repaired`].
+pub fn revived(
+    fabric: &Fabric,
+    structure: &Structure,
+    paths: &PathSet,
+    routes: &Routes,
+) -> Result<Routes, OptimizeError> {
+    let mended = repaired(fabric, structure, paths, routes)?;
+    let (Table::ByDest(new), Some(old)) = (&mended.table, routes.lft()) else {
+        unreachable!("by destination")
+    };
+    let mut lft = new.clone();
+    let space = routes.dests(fabric);
+    for host in fabric.hosts() {
+        for path in 0..1 << routes.lmc {
+            let dest = space.host(host, path);
+            let mut column: Vec<Option<u16>> = fabric.switches().map(|s| old.get(s, dest)).collect();
+            let replace = |column: &mut [Option<u16>], which: &dyn Fn(SwitchId) -> bool| {
+                let of = fabric.switches().filter(|&s| which(s));
+                of.for_each(|s| column[s.index()] = new.get(s, dest));
+            };
+            // First what leads nowhere itself, then what leads to a place without a way, then whatever is left.
+            let next = |column: &[Option<u16>], s| step(fabric, host, s, column[s.index()]);
+            let at = column.clone();
+            replace(&mut column, &|s| next(&at, s).is_none());
+            loop {
+                let (at, arrives) = (column.clone(), arrives(fabric, host, &column));
+                let lost = |s: SwitchId| !arrives[s.index()] && new.get(s, dest) != at[s.index()];
+                let ends = |s: SwitchId| match next(&at, s) {
+                    Some(Some(t)) => !arrives[t.index()] && next(&at, t).is_none(),
+                    at => at.is_none(),
+                };
+                if !fabric.switches().any(lost) {
+                    break;
+                }
+                let some = fabric.switches().any(|s| lost(s) && ends(s));
+                replace(&mut column, &|s| lost(s) && (ends(s) || !some));
+            }
+            fabric.switches().for_each(|s| lft.set(s, dest, column[s.index()]));
+        }
+    }
+    Ok(Routes { table: Table::ByDest(lft), ..mended })
+}
+
+/// Where an entry of a switch towards a host leads: over a working cable to a switch, or to the host (`Some(None)`).
+fn step(fabric: &Fabric, host: HostId, s: SwitchId, port: Option<u16>) -> Option<Option<SwitchId>> {
+    let link = fabric.link_at(s, port.filter(|&port| port > 0)?).filter(|&link| fabric.alive(link))?;
+    match fabric.link_to_switch(link) {
+        Some(next) => Some(Some(next)),
+        None => (fabric.reverse(link) == fabric.host_link(host)).then_some(None),
+    }
+}
+
+/// From which switches packets towards a host arrive.
+fn arrives(fabric: &Fabric, host: HostId, column: &[Option<u16>]) -> Vec<bool> {
+    const UNKNOWN: u8 = 0;
+    const OPEN: u8 = 1;
+    const LOST: u8 = 2;
+    const HOME: u8 = 3;
+    let mut state = vec![UNKNOWN; column.len()];
+    let mut way = Vec::new();
+    for s in fabric.switches() {
+        let mut at = s;
+        let end = loop {
+            match state[at.index()] {
+                UNKNOWN => {}
+                OPEN => break LOST,
+                known => break known,
+            }
+            state[at.index()] = OPEN;
+            way.push(at);
+            match step(fabric, host, at, column[at.index()]) {
+                None => break LOST,
+                Some(None) => break HOME,
+                Some(Some(next)) => at = next,
+            }
+        };
+        way.drain(..).for_each(|v| state[v.index()] = end);
+    }
+    state.into_iter().map(|end| end == HOME).collect()
+}
+
 #[cfg(test)]
 mod tests {
-    use netloom_model::{DestId, HostId};
+    use netloom_model::{DestId, Lft};
     use netloom_routing::{Engine, EngineOptions, route};
-    use netloom_topology::{detect, generate};
+    use netloom_topology::{Damage, damage, detect, generate};
 
     use super::*;
 
@@ -54,5 +143,30 @@ mod tests {
         let bad = Routes { table: Table::ByDest(lft.clone()), ..good.clone() };
         let mended = repaired(&fabric, &structure, &paths, &bad).unwrap();
         assert_eq!(mended.lft().unwrap().changed_entries(&lft), 2);
+        assert_eq!(revived(&fabric, &structure, &paths, &bad).unwrap(), mended);
+    }
+
+    /// Leaf 0 lost its cable to the first spine: that spine's entries, the leaf's own over it, and those of the other
+    /// leaves towards hosts of leaf 0 that go over it. Ways that are no shortest ones but work stay.
+    #[test]
+    fn what_works_stays_where_only_the_dead_is_replaced() {
+        let whole = generate("two-level:leaves=3,hosts=2,spines=2").unwrap();
+        let before = route(Engine::Ftree, &whole, &detect(&whole), &EngineOptions::default()).unwrap();
+        let what = Damage { links: vec![("leaf00".into(), 3)], ..Damage::default() };
+        let fabric = damage(&whole, &what, 0).unwrap().fabric;
+        let structure = detect(&fabric);
+        let paths = PathSet::admissible(&fabric, &structure);
+        let revived = revived(&fabric, &structure, &paths, &before).unwrap();
+        let (old, new) = (before.lft().unwrap(), revived.lft().unwrap());
+        for host in fabric.hosts() {
+            let dest = fabric.dests(0).host(host, 0);
+            let column = |lft: &Lft| fabric.switches().map(|s| lft.get(s, dest)).collect::<Vec<_>>();
+            let (was, is) = (column(old), column(new));
+            let (dead, alive) = (arrives(&fabric, host, &was), arrives(&fabric, host, &is));
+            for s in fabric.switches() {
+                assert!(alive[s.index()] || is[s.index()].is_none(), "{s:?} to {host:?}");
+                assert!(was[s.index()] == is[s.index()] || !dead[s.index()], "{s:?} to {host:?} worked");
+            }
+        }
     }
 }

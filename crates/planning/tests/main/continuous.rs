@@ -1,7 +1,7 @@
 //! The best division of a budget among the levels: worked by hand, against random divisions, against all designs.
 
 use netloom_model::rng::{stream, unit};
-use netloom_planning::{Mix, Order};
+use netloom_planning::{Mix, Order, Share};
 
 use crate::fixtures::{answer, application, prices, recorded, request};
 
@@ -101,14 +101,14 @@ fn no_division_of_the_budget_is_quicker() {
 }
 
 #[test]
-fn no_design_beats_the_bound_at_its_price() {
+fn no_design_beats_the_limit_at_its_price() {
     let mut mix = vec![
         application("lulesh", recorded("lulesh-512.mtx.gz")),
         application("ft", recorded("ft-128.ti.gz")),
     ];
     for one in &mut mix {
         one.copies = None;
-        one.communication = 0.5;
+        one.share = Share::Given(0.5);
     }
     let mut request = request(1_024, 36, &[2, 3], mix);
     request.orders = vec![Order::Block, Order::Random];
@@ -117,13 +117,13 @@ fn no_design_beats_the_bound_at_its_price() {
     assert!(answer.front.len() > 6);
     let mut least = f64::INFINITY;
     for planned in answer.front.iter().chain(&answer.full) {
-        let gap = planned.bound_gap_percent();
+        let gap = planned.gap_percent();
         assert!(gap >= 0.0, "{}: {gap} %", planned.design.spec());
-        assert!(planned.bound.optimum.price <= planned.price * (1.0 + 1e-12));
+        assert!(planned.limit.optimum.price <= planned.price * (1.0 + 1e-12));
         least = least.min(gap);
     }
-    assert!(least < 10.0, "the bound is nowhere near: {least} %");
-    let slowdowns: Vec<f64> = answer.continuous.iter().map(|bound| bound.optimum.slowdown).collect();
+    assert!(least < 10.0, "the limit is nowhere near: {least} %");
+    let slowdowns: Vec<f64> = answer.limits.iter().map(|limit| limit.optimum.slowdown).collect();
     assert_eq!(slowdowns.len(), 25);
     assert!(slowdowns.is_sorted_by(|a, b| a >= b), "more money is not slower: {slowdowns:?}");
 }

@@ -1,6 +1,6 @@
 //! Switches and cables of vendors' tables and papers, and of the fabrics that our own specs make.
 
-use netloom_planning::Design;
+use netloom_planning::{Bundles, Design};
 use netloom_topology::generate;
 
 use crate::fixtures::{answer, application, request};
@@ -33,7 +33,7 @@ fn a_vendor_s_tables_of_two_levels() {
         (144, 72, 10368, [144, 72]),
     ];
     for (radix, down, hosts, expected) in rows {
-        let design = Design::two_level(hosts, radix, down, radix - down).unwrap();
+        let design = Design::two_level(hosts, radix, down, radix - down, Bundles::Equal).unwrap();
         assert_eq!(design.counts().switches, expected, "{hosts} ports of {radix}-port switches");
         // A full tree has as many cables between leaves and spines as it has hosts.
         assert_eq!(design.counts().cables, [u64::from(hosts); 2]);
@@ -49,9 +49,9 @@ fn a_vendor_s_tables_of_three_levels_are_found_by_the_search() {
 
 #[test]
 fn small_clusters_take_five_switches_or_three() {
-    let full = Design::two_level(48, 36, 18, 18).unwrap();
+    let full = Design::two_level(48, 36, 18, 18, Bundles::Any).unwrap();
     assert_eq!(full.counts().switches, [3, 2]);
-    let tapered = Design::two_level(48, 36, 24, 12).unwrap();
+    let tapered = Design::two_level(48, 36, 24, 12, Bundles::Any).unwrap();
     assert_eq!(tapered.counts().switches, [2, 1]);
     assert_eq!(tapered.taper(), [2.0]);
 }
@@ -81,6 +81,9 @@ fn counts_are_those_of_the_fabric_that_the_spec_makes() {
         "quartz1",
         "two-level:leaves=24,hosts=32,spines=16,cables=2",
         "two-level:leaves=3,hosts=18,spines=2,cables=9",
+        "two-level:leaves=25,hosts=20,spines=13,up=20",
+        "two-level:leaves=79,hosts=64,spines=40,up=64",
+        "xgft:m=20,w=1",
         "fattree:pods=16,leaves=8,hosts=24,spines=8,groups=8,cores=8,leaf-cables=3,core-cables=3",
         "fattree:pods=3,leaves=5,hosts=4,spines=6,groups=3,cores=2,leaf-cables=2,core-cables=3",
     ];
@@ -90,6 +93,9 @@ fn counts_are_those_of_the_fabric_that_the_spec_makes() {
         assert_eq!(fabric.host_count() as u64, counts.host_ports, "{spec}");
         assert_eq!(fabric.switch_count() as u64, counts.all_switches(), "{spec}");
         assert_eq!(fabric.link_count() as u64, 2 * counts.cables.iter().sum::<u64>(), "{spec}");
+        // A cable takes two ports of switches, that of a host one.
+        let ports = fabric.link_count() as u64 - counts.cables[0];
+        assert_eq!(counts.used.iter().sum::<u64>(), ports, "{spec}");
         let mut radix: Vec<u64> = fabric.switches().map(|s| u64::from(fabric.radix(s))).collect();
         let mut expected: Vec<u64> = counts
             .switches

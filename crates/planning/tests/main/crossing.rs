@@ -27,7 +27,7 @@ fn near(found: f64, expected: f64) {
 fn slimmed(name: &str) -> [f64; 3] {
     [12, 8, 4].map(|spines| {
         let spec = format!("two-level:leaves=16,hosts=16,spines={spines}");
-        on(name, 256, 32, &spec).slowdown.busiest_switch
+        on(name, 256, 32, &spec).slowdown.bound
     })
 }
 
@@ -102,7 +102,7 @@ fn the_busiest_switch_is_the_bound_of_adaptive_routing() {
             let mut request =
                 request(hosts, radix, &[design.levels() as u32], vec![application(name, ranks.clone())]);
             (request.orders, request.seed, request.compare) = (vec![order], 5, vec![design]);
-            let found = answer(&request).compared[0].slowdown.busiest_switch;
+            let found = answer(&request).compared[0].slowdown.bound;
             let mut into = vec![0.0; hosts as usize];
             placed.iter().for_each(|(_, to, bytes)| into[to as usize] += bytes);
             let out = (0..hosts as usize).map(|host| placed.row(host).1.iter().sum::<f64>());

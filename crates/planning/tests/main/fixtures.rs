@@ -2,7 +2,8 @@
 
 use netloom_model::{Control, Traffic};
 use netloom_planning::{
-    Answer, Application, Cable, Catalogue, Goal, Order, Prices, Rate, Request, Run, Switch, plan,
+    Answer, Application, Bundles, Cable, Catalogue, Goal, Offer, Order, Prices, Rate, Request, Run, Share,
+    Switch, plan,
 };
 
 /// Slim Fly (Besta, Hoefler, SC14): 350.4 $ a port less 892.3 $; 40 Gb/s cables; 2.8 W a port.
@@ -50,7 +51,7 @@ pub fn application(name: &str, traffic: Traffic) -> Application {
     Application {
         name: name.into(),
         weight: 1.0,
-        communication: 1.0,
+        share: Share::Assumed,
         traffic,
         ranks_per_host: 1,
         copies: Some(1),
@@ -60,9 +61,9 @@ pub fn application(name: &str, traffic: Traffic) -> Application {
 pub fn request(hosts: u32, radix: u32, levels: &[u32], applications: Vec<Application>) -> Request {
     Request {
         hosts,
-        radix,
+        offers: vec![Offer { radix, prices: prices(radix) }],
         levels: levels.to_vec(),
-        prices: prices(radix),
+        bundles: Bundles::Any,
         applications,
         orders: vec![Order::Block],
         draws: 1,

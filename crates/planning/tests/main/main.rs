@@ -1,5 +1,6 @@
 //! Claims about planning, one file a subject.
 
+mod cheapest;
 mod continuous;
 mod counts;
 mod crossing;

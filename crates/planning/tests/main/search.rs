@@ -1,7 +1,7 @@
 //! The search: every design obeys the ports, the front is in order, and the answer is the same for any threads.
 
 use netloom_model::{Control, StopReason};
-use netloom_planning::{Design, Order, PlanError, plan};
+use netloom_planning::{Design, Order, PlanError, Share, plan};
 
 use crate::fixtures::{answer, application, recorded, request};
 
@@ -11,7 +11,7 @@ fn mix(hosts: u32, radix: u32) -> netloom_planning::Request {
         application("ft", recorded("ft-128.ti.gz")),
     ];
     let mut request = request(hosts, radix, &[2, 3], applications);
-    request.applications.iter_mut().for_each(|a| (a.copies, a.communication) = (None, 0.5));
+    request.applications.iter_mut().for_each(|a| (a.copies, a.share) = (None, Share::Given(0.5)));
     request.orders = Order::ALL.to_vec();
     request.draws = 2;
     request
@@ -28,17 +28,17 @@ fn designs_of_the_front_hold_the_hosts_and_are_neither_dearer_nor_slower_than_th
                 counts.host_ports >= u64::from(hosts) && counts.ports.iter().all(|&p| p <= u64::from(radix))
             );
             assert_eq!(Design::parse(&planned.design.spec()).unwrap(), planned.design);
-            assert!(planned.slowdown.busiest_switch >= 1.0 && planned.slowdown.model >= 1.0);
+            assert!(planned.slowdown.estimate >= 1.0 && planned.slowdown.mean >= 1.0);
         }
         for pair in answer.front.windows(2) {
             assert!(pair[0].price < pair[1].price);
-            assert!(pair[0].slowdown.busiest_switch > pair[1].slowdown.busiest_switch);
+            assert!(pair[0].slowdown.estimate > pair[1].slowdown.estimate);
         }
         // Nothing quicker than the cheapest full tree is on the front, and nothing as quick is dearer.
         let full = answer.full.unwrap();
-        assert!((full.slowdown.busiest_switch - 1.0).abs() < 1e-12, "{:?}", full.slowdown);
+        assert!((full.slowdown.estimate - 1.0).abs() < 1e-12, "{:?}", full.slowdown);
         let last = answer.front.last().unwrap();
-        assert!(last.price <= full.price && last.slowdown.busiest_switch <= 1.0 + 1e-9);
+        assert!(last.price <= full.price && last.slowdown.estimate <= 1.0 + 1e-9);
     }
 }
 
@@ -90,7 +90,7 @@ fn what_does_not_fit_is_said() {
 fn money_or_slowdown_or_the_price_of_nodes_choose() {
     let mut request = mix(500, 24);
     let front = answer(&request).front;
-    let slowdown = |i: usize| front[i].slowdown.busiest_switch;
+    let slowdown = |i: usize| front[i].slowdown.estimate;
     request.goal.budget = Some(front[2].price + 0.5 * (front[3].price - front[2].price));
     assert_eq!(answer(&request).chosen, Some(2));
     request.goal.budget = None;

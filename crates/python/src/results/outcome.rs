@@ -2,13 +2,16 @@
 
 use std::path::PathBuf;
 
-use netloom_compose::Passed;
+use netloom_compose::{Best, Passed};
 use netloom_model::{Routes, StopReason};
 use netloom_optimize::{Because, Outcome, Status, Stop};
 use pyo3::prelude::*;
 
 use crate::fabric::PyFabric;
 use crate::routes::PyRoutes;
+
+/// What routes in force are called.
+const TODAY: &str = "today";
 
 /// How a search went.
 #[derive(Default)]
@@ -22,7 +25,15 @@ pub struct Search {
     /// Entries that differ from the routes it began with; none where the two have no such number.
     pub changed: Option<u64>,
     /// What was gained on those, where the method says so.
-    pub because: Option<Because>,
+    pub because: Option<&'static str>,
+    /// The best sound engine and what is minimised with it, where engines were asked.
+    pub engine: Option<(&'static str, f64)>,
+    /// The best engine whose routes need lanes and were not taken for that, and what is minimised with it.
+    pub with_lanes: Option<(&'static str, f64)>,
+    /// Whose routes these are, if not the search's: `today`, or an engine.
+    pub taken: Option<&'static str>,
+    /// What was minimised with the search's own routes, where they were held against others.
+    pub searched: Option<f64>,
 }
 
 impl Search {
@@ -33,7 +44,27 @@ impl Search {
             stop: outcome.stop,
             work: outcome.work,
             changed: changed(&outcome.routes, began),
-            because: Some(outcome.changed_because),
+            because: Some(outcome.changed_because.name()),
+            ..Self::default()
+        }
+    }
+
+    /// The same with what the portfolio says; `began` is what the search began with.
+    pub fn held(self, best: &Best, searched: f64, began: &Routes) -> Self {
+        let searched = Some(searched);
+        let Some((name, passed)) = &best.taken else {
+            return Self { engine: best.engine, with_lanes: best.with_lanes, searched, ..self };
+        };
+        let stays = *name == TODAY;
+        Self {
+            proven_optimal: false,
+            changed: if stays { Some(0) } else { changed(&passed.routes, began) },
+            because: Some(if stays { Because::Nothing.name() } else { "engine" }),
+            engine: best.engine,
+            with_lanes: best.with_lanes,
+            searched,
+            taken: Some(name),
+            ..self
         }
     }
 }
@@ -113,10 +144,35 @@ impl PyOutcome {
         self.search.changed
     }
 
-    /// What was gained on the routes it began with: bound, tail, nothing; `None` where the method does not say (AFAR, one colouring).
+    /// What was gained on the routes it began with: bound, tail, nothing; engine, where an engine's routes were better than all that the
+    /// search found; `None` where the method does not say (AFAR, one colouring).
     #[getter]
     fn changed_because(&self) -> Option<&'static str> {
-        self.search.because.map(Because::name)
+        self.search.because
+    }
+
+    /// The best sound engine on this fabric, and what was minimised with its routes; `None` where no engine was asked.
+    #[getter]
+    fn best_engine(&self) -> Option<(&'static str, f64)> {
+        self.search.engine
+    }
+
+    /// The best engine whose routes need lanes, and what was minimised with them, where `lanes` is false and they are not taken; else `None`.
+    #[getter]
+    fn with_lanes(&self) -> Option<(&'static str, f64)> {
+        self.search.with_lanes
+    }
+
+    /// What was minimised with the search's own routes, before they were held against engines and `today`; `None` where they were not.
+    #[getter]
+    fn searched(&self) -> Option<f64> {
+        self.search.searched
+    }
+
+    /// Whose routes these are, where the search found none as good: `today`, or an engine; else `None`.
+    #[getter]
+    fn taken_from(&self) -> Option<&'static str> {
+        self.search.taken
     }
 
     /// Writes the routes as OpenSM's `file` engine reads them.
@@ -125,13 +181,16 @@ impl PyOutcome {
     /// ----------
     /// path : path
     ///     The file; it is replaced whole or not at all.
+    /// allow_unreachable : bool, default False
+    ///     Write routes that lose pairs of hosts which working cables join.
     ///
     /// Raises
     /// ------
     /// RoutingError, OSError
-    ///     If no such file can hold them, or it cannot be written.
-    fn write(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
-        self.routes.get().write(py, path)
+    ///     If they lose pairs of hosts that cables join, no such file can hold them, or it cannot be written.
+    #[pyo3(signature = (path, *, allow_unreachable = false))]
+    fn write(&self, py: Python<'_>, path: PathBuf, allow_unreachable: bool) -> PyResult<()> {
+        self.routes.get().write(py, path, allow_unreachable)
     }
 }
 

@@ -1,6 +1,6 @@
 //! Patterns: the dissertation's counts, and what is refused.
 
-use netloom_traffic::{is_pattern, pattern, pattern_grid};
+use netloom_traffic::{is_pattern, pattern, pattern_grid, pattern_in_groups};
 
 fn pairs(spec: &str, endpoints: u32) -> usize {
     pattern(spec, Some(endpoints)).unwrap().total().entry_count()
@@ -162,6 +162,16 @@ fn what_is_mistyped_names_the_nearest() {
     assert!(refusal("all-to-all:seed=x", Some(4)).contains("seed must be a whole number"));
     assert!(refusal("shift", Some(4)).contains("needs how far: shift:1"));
     assert!(refusal("nn:4x4x4", None).contains("rows and columns"));
+}
+
+#[test]
+fn adversarial_traffic_follows_groups_as_they_are() {
+    // Groups of two, one and three.
+    let sent = pattern_in_groups("adversarial:1,bytes=6", &[2, 0, 1, 2, 0, 2]).unwrap();
+    let found: Vec<_> = sent.total().iter().collect();
+    let all = [(0, 1, 3.0), (0, 4, 3.0), (1, 2, 6.0), (2, 0, 2.0), (2, 3, 2.0), (2, 5, 2.0)];
+    assert_eq!(found[..6], all);
+    assert_eq!(found.len(), 6 + 2 + 1 + 2);
 }
 
 #[test]

@@ -117,6 +117,7 @@ class Avoided:
             safe=False,
             repaired_in_given=whole.repaired_in_given,
             text=whole.text,
+            read=whole.read,
         )
 
     def _over(self, table: npt.NDArray[np.uint16]) -> npt.NDArray[np.bool_]:

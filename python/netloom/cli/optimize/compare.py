@@ -51,7 +51,8 @@ def compare(
         Of the optimised routes. With fewer addresses a host the optimiser is asked once more.
     """
     rows = [_row("netloom", best, seconds)]
-    for name in (*(f"{_FEWER}{k}" for k in range(lmc)), *METHODS):
+    dragonfly = ("dla",) if fabric.shape["kind"] == "dragonfly" else ()
+    for name in (*(f"{_FEWER}{k}" for k in range(lmc)), *dragonfly, *METHODS):
         started = time.perf_counter()
         try:
             found, took, note = _loads(run, name, fabric, traffic, best, begin, started)

@@ -64,4 +64,12 @@ class Little:
     front: bool = False
     """With `--from`: how low the largest load gets with 0, 1, 2, 5, … changed entries."""
     repair: bool = False
-    """With `--from`: replace entries that lead nowhere, or are missing, instead of refusing them."""
+    """With `--from`: replace entries from which packets do not arrive, instead of refusing them. Nothing else
+    changes, unless `--max-changes`, `--penalty-per-change`, `--keep-jobs`, `--front` or `--avoid` asks for
+    more."""
+
+    @property
+    def asks_for_more(self) -> bool:
+        """Whether more may change than what is dead."""
+        limits = (self.max_changes, self.penalty_per_change, self.keep_jobs)
+        return self.front or any(limit is not None for limit in limits)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from netloom.cli.shared import render, results
 
 if TYPE_CHECKING:
-    from netloom._core import Fabric, Hose, HoseLoads, OptimizedHose
+    from netloom._core import Fabric, Hose, OptimizedHose
     from netloom.cli.shared.run import Run
 
 _HEAD = 1 << 20
@@ -44,14 +44,9 @@ def _is_sums(source: str) -> bool:
     return first.replace(b" ", b"").startswith(b"host,sent,received")
 
 
-def hose_result(
-    fabric: Fabric, best: OptimizedHose, named: bool, kept: HoseLoads | None = None
-) -> dict[str, Any]:
-    """The keys of a result that loads and bounds fill elsewhere; what a hose does not have is None.
-
-    `kept` are the worst loads of today's routes, where these stay.
-    """
-    worst, bound = kept or best.worst, best.lower_bound
+def hose_result(fabric: Fabric, best: OptimizedHose, named: bool, *, kept: bool = False) -> dict[str, Any]:
+    """The keys of a result that loads and bounds fill elsewhere; what a hose does not have is None."""
+    worst, bound = best.worst, best.lower_bound
     met = worst.max <= bound * (1 + 1e-9)
     gap: float | None = 0.0 if met else (worst.max / bound - 1) * 100 if bound > 0 else float("inf")
     if best.outside_because is not None:
@@ -78,8 +73,8 @@ def hose_result(
         "any_bound": None,
         "any_bound_at": None,
         "any_bound_gap_percent": None,
-        "proven_optimal": best.proven_optimal and kept is None,
-        "status": results.status(best, proven=best.proven_optimal and kept is None),
+        "proven_optimal": best.proven_optimal,
+        "status": results.status(best, proven=best.proven_optimal),
         "stopped": best.stopped,
         "traffic_matched_by": "names",
         "hottest": results.hottest(fabric, worst.per_link, results.HOTTEST),
@@ -95,7 +90,7 @@ def hose_result(
             "lower_bound": bound,
             "gap_percent": gap,
             "bound_class": best.bound_class,
-            "proven_optimal": best.proven_optimal and kept is None,
+            "proven_optimal": best.proven_optimal,
         },
         "phases": None,
         "scenarios": None,

@@ -57,6 +57,8 @@ class Before(NamedTuple):
 
     in_all: LinkLoads
     each: list[LinkLoads]
+    lost_pairs: int
+    """Pairs with traffic whose packets did not arrive: the loads are without."""
 
     def value(self, best: Optimized | OptimizedLayers) -> float:
         """What was minimised, of those routes."""
@@ -74,10 +76,8 @@ def result(
     loads: LinkLoads,
     goal: Goal,
     before: Before | None,
-    *,
-    kept: bool = False,
 ) -> dict[str, Any]:
-    """The keys `objective`, `phases` and `scenarios`; `kept`: of the routes that were there."""
+    """The keys `objective`, `phases` and `scenarios`."""
     from netloom import _core
 
     if isinstance(best, _core.Optimized):
@@ -87,9 +87,6 @@ def result(
         return {"objective": objective, "phases": None, "scenarios": None}
     kind = objective_kind(goal)
     layers, value, proven = best.layers, best.objective, best.proven_optimal
-    if kept and before is not None:
-        layers = [(name, weight, old) for (name, weight, _), old in zip(layers, before.each, strict=True)]
-        value, proven = before.value(best), False
     rows = [
         {
             "name": name,

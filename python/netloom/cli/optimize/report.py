@@ -11,7 +11,7 @@ from netloom.cli.shared import addresses, render, results
 from netloom.shown import legend
 
 if TYPE_CHECKING:
-    from netloom._core import Fabric, LinkLoads, Optimized, OptimizedLayers, Traffic
+    from netloom._core import Fabric, LinkLoads, Optimized, OptimizedLayers, Outcome, Traffic
 
 
 def optimized_result(
@@ -39,6 +39,15 @@ def optimized_result(
     }
 
 
+def portfolio(best: Outcome) -> dict[str, Any]:
+    """The best sound engine, and whose routes were taken where the search found none as good."""
+    engine = best.best_engine
+    return {
+        "best_engine": None if engine is None else {"name": engine[0], "value": engine[1]},
+        "taken_from": best.taken_from,
+    }
+
+
 def verdict(result: Mapping[str, Any], began: str) -> str:
     """What a search has come to, in one line: what is minimised, before and after, and how much is left.
 
@@ -56,7 +65,10 @@ def verdict(result: Mapping[str, Any], began: str) -> str:
     goal, history, before = result["objective"], result["history"], result["background"]
     loads = goal["kind"] not in ("worst-gap", "mean-gap")
     end = goal["value"]
+    engine = result["best_engine"]
     start = before["value"] if before is not None else history[0]["max_load"] if history and loads else None
+    if before is None and engine is not None and loads:
+        began, start = engine["name"], engine["value"]
     if not loads:
         sizes = [render.percent((value - 1) * 100) for value in (start, end) if value is not None]
     else:
@@ -74,6 +86,13 @@ def verdict(result: Mapping[str, Any], began: str) -> str:
                 told += f", {_change(end / start)} than {name}"
             else:
                 told += f" ({name} before)"
+    if (
+        before is not None
+        and engine is not None
+        and loads
+        and engine["value"] < before["value"] * (1 - _SAME)
+    ):
+        told += f"; best engine: {legend.name(engine['name'])}, {render.size(engine['value'])}"
     if goal["proven_optimal"]:
         return f"{told}: proven optimal among {results.words(goal['bound_class'])}"
     gap = goal["gap_percent"] if loads else None
@@ -129,7 +148,11 @@ def text(result: Mapping[str, Any], began: str) -> str:
         if result["phases"] is None and result["scenarios"] is None:
             gap = before["ar_gap_percent"]
             told = "" if gap is None else f", AR gap {results.gap(gap)}"
+            if before["lost_pairs"]:
+                told += f", without {render.count(before['lost_pairs'])} pairs that lose their packets"
             rows.append(("before", f"{render.size(before['max_load'])}{told} ({before['routes']})"))
+        if before["led_around_max_load"] is not None:
+            rows.append(("led around", f"{render.size(before['led_around_max_load'])}, nothing else changed"))
         if result["changed_entries"] is not None and not kept(result):
             rows.append(("changed", entries(result["changed_entries"])))
     if kept(result):

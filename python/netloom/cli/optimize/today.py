@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any
 
 from netloom import strangers
 from netloom.cli.shared import render
@@ -46,6 +47,10 @@ class Today:
         How many of the entries that were replaced are so in `given` too: of switches' own LIDs.
     text : bytes
         The file, for entries of LIDs that no port of the fabric has.
+    read : Routes
+        Today's as they were read: what *before* is measured with.
+    still : bool
+        Whether nothing else may change: what was dead is replaced, and nobody asked for more.
     """
 
     routes: Routes
@@ -55,6 +60,8 @@ class Today:
     safe: bool
     repaired_in_given: int
     text: bytes
+    read: Routes
+    still: bool = False
 
     def with_strangers(self, file: bytes, fabric: Fabric) -> bytes:
         """What is written, with today's entries of LIDs that no port of the fabric has."""
@@ -76,11 +83,12 @@ class Today:
         )
 
 
-def read_today(run: Run, source: str, fabric: Fabric, *, repair: bool) -> Today:
+def read_today(run: Run, source: str, fabric: Fabric, *, repair: bool, asks_for_more: bool = True) -> Today:
     """Reads today's routes.
 
     Entries that lead nowhere, or are missing though there is a way, are refused; with `repair` they are
-    replaced and told. Entries on no shortest up*/down* way work today, but together with others they could
+    replaced and told, and unless somebody `asks_for_more` nothing else is.
+    Entries on no shortest up*/down* way work today, but together with others they could
     make loops: the search replaces them; what is given stays where it is safe and nothing better is found.
     Of switches' own LIDs only what is not sound is replaced, missing entries are added, and what no up*/down*
     way leads to may stay empty. Entries of LIDs that no port of the fabric has are kept, and told.
@@ -117,6 +125,8 @@ def read_today(run: Run, source: str, fabric: Fabric, *, repair: bool) -> Today:
         run.findings += [finding("repaired", line) for line in lines]
     if missing.any():
         run.note(f"{name}: replaced what leads nowhere or is missing: {_number(int(missing.sum()))}")
+    if repair and not asks_for_more:
+        return _revived(run, source, name, fabric, (routes, text), number)
     given = whole.mixed(routes, list(range(fabric.hosts)))
     safe, loops = False, 0
     if detours[:, : fabric.hosts << routes.lmc].any():
@@ -148,35 +158,66 @@ def read_today(run: Run, source: str, fabric: Fabric, *, repair: bool) -> Today:
     in_given = int(differs.sum()) - int(differs[:, : fabric.hosts << routes.lmc].sum())
     if given is routes:
         in_given = 0
-    return Today(whole, source, int(differs.sum()), given, safe, in_given, text)
+    return Today(whole, source, int(differs.sum()), given, safe, in_given, text, routes)
+
+
+def _revived(
+    run: Run, source: str, name: str, fabric: Fabric, given: tuple[Routes, bytes], dead: int
+) -> Today:
+    """Today's routes with what is dead replaced, and nothing else."""
+    from netloom import _core
+
+    routes, text = given
+    with run.timed("repair"):
+        alive = _core.repaired(fabric, routes, dead=True)
+        changed = alive.changed_entries(routes)
+    more = "--max-changes N or --penalty-per-change 0 asks for more"
+    if not changed:
+        run.note(f"{name}: nothing is dead, and --repair changes nothing else: {more}")
+    elif changed <= dead:
+        run.note(f"{name}: {_number(changed)} replaced, nothing else: {more}")
+    else:
+        why = f"{_number(dead)} led nowhere, from others packets did not arrive or they could deadlock"
+        run.note(f"{name}: {_number(changed)} replaced ({why}): {more}")
+    return Today(alive, source, changed, alive, True, changed, text, routes, still=True)
+
+
+def arriving(fabric: Fabric, routes: Routes, traffic: Traffic) -> tuple[Traffic, int]:
+    """The part of a traffic whose packets arrive with some routes, and how many pairs of it do not."""
+    import numpy as np
+
+    from netloom import _core
+
+    table, links = routes.table(), fabric.link_table()
+    hosts, end = fabric.hosts, fabric.hosts + fabric.switches
+    # Where each port leads: switches by their place behind the hosts, then nowhere.
+    leads = np.full((fabric.switches, int(table.max(initial=0)) + 1), end, np.int64)
+    alive = np.asarray(links["alive"])
+    out = alive & (links["source"] >= hosts) & (links["source_port"] < leads.shape[1])
+    leads[links["source"][out] - hosts, links["source_port"][out]] = links["target"][out]
+    leaf = np.full(hosts, end, np.int64)
+    cabled = alive[:hosts]
+    leaf[cabled] = links["target"][:hosts][cabled]
+    source = np.repeat(np.arange(hosts), np.diff(traffic.indptr))
+    to = np.asarray(traffic.indices, np.int64)
+    at = leaf[source]
+    for _ in range(fabric.switches + 1):
+        on = (at >= hosts) & (at < end)
+        if not on.any():
+            break
+        at[on] = leads[at[on] - hosts, table[at[on] - hosts, to[on] << routes.lmc]]
+    arrives = (at == to) | (source == to)
+    lost = int((~arrives).sum())
+    if not lost:
+        return traffic, 0
+    kept = _core.Traffic.from_triples(
+        hosts, source[arrives], to[arrives], traffic.data[arrives], hosts_hash=traffic.hosts_hash
+    )
+    return kept, lost
 
 
 TOLERANCE = 1e-9
 """Loads that differ by less than this part are the same."""
-
-
-class _Measured(Protocol):
-    """What is compared of routes."""
-
-    @property
-    def max(self) -> float: ...
-    @property
-    def max_between_switches(self) -> float: ...
-    @property
-    def links_at_max(self) -> int: ...
-
-
-def is_better(found: _Measured, given: _Measured) -> bool:
-    """Whether routes are better: by the largest load, that between switches, the links that carry it."""
-    pairs = (
-        (found.max, given.max),
-        (found.max_between_switches, given.max_between_switches),
-        (float(found.links_at_max), float(given.links_at_max)),
-    )
-    for mine, theirs in pairs:
-        if abs(mine - theirs) > TOLERANCE * max(mine, theirs):
-            return mine < theirs
-    return False
 
 
 def repaired(today: Today | None, kept: bool) -> int | None:
@@ -187,14 +228,33 @@ def repaired(today: Today | None, kept: bool) -> int | None:
 
 
 def tell_kept(run: Run, today: Today, given: float, found: float) -> None:
-    """Says that today's routes stay, and why."""
+    """Says that today's routes stay, and why; where they are better, that is what to know first."""
     name = "-" if is_stdin(today.name) else today.name
-    said = (
-        f"{name}: kept as they are ({render.size(given)}): they are safe, some of their ways are not "
-        f"up*/down*, and of those ways no better tables were found ({render.size(found)})"
+    if today.still:
+        return
+    better = given < found * (1 - TOLERANCE)
+    why = (
+        "better than all that the search may write"
+        if better
+        else "they are safe, some of their ways are not up*/down*, and of those ways no better tables "
+        "were found"
     )
-    run.findings.append(finding("kept", said))
-    run.note(said)
+    said = f"{name}: kept as they are ({render.size(given)}): {why} ({render.size(found)})"
+    run.findings.append(finding("today-is-better" if better else "kept", said))
+    run.note(said, kind="warning" if better else "note")
+
+
+def tell_worse(run: Run, before: Mapping[str, Any], value: float, avoids: bool) -> None:
+    """Says that the routes are worse than those that were there; these lost no packets."""
+    start = before["value"]
+    if before["lost_pairs"] or not value > start * (1 + TOLERANCE):
+        return
+    more = f"{(value / start - 1) * 100:.3g} % more" if start > 0 else "more"
+    said = f"{before['routes']}: {render.size(start)} today, {render.size(value)} with these routes: {more}"
+    if avoids:
+        said += " without what is avoided"
+    run.findings.append(finding("worse-than-today", said))
+    run.note(said, kind="warning")
 
 
 def _read(run: Run, source: str, fabric: Fabric) -> tuple[Routes, bytes]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,30 +18,36 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 ASSUMPTIONS = (
-    "nothing was simulated: slowdowns are those of the busiest switch if every byte takes the best way, so a "
-    "run is at best so slow; collisions of routes, bursts and congestion come on top",
+    "no design was simulated: T is how many times as long the busiest switch takes if every byte takes the "
+    "best way; links alone take f T times a run on a full tree with ranks in order, and max(1, f T) is the "
+    "bound; 1 - f + f T is an estimate, without "
+    "collisions of routes, bursts and congestion, and without what a run can hide behind its waiting",
     "all cables have one speed, every host one cable; switches, cables and power as in the catalogue",
     "every application has the machine for itself: its copies fill it, unless the plan says how many",
-    "shares of communication are those on a network without taper",
+    "f is the share of wire time: bytes of the busiest host of every phase over the speed of a link, over "
+    "the run time on a network without taper; of traces by packets, unless the plan gives it",
 )
 
 
-def plan(plan: Path, /, *, options: Options | None = None) -> int:
+def plan(plan: Path, /, *, by_packets: bool = False, options: Options | None = None) -> int:
     """Which network for a machine that is to be bought, and for which applications.
 
-    Counts the fat trees of two and three levels that the ports allow, of equal bundles of cables and evenly
-    spread hosts, prices them with a catalogue, and compares what the site's own applications send across
-    leaves and pods with the cables there. What comes out is the front of price against slowdown. Nothing is
-    simulated.
+    Counts one switch, or the fat trees of two and three levels that the ports allow, with evenly spread
+    hosts, prices them with a catalogue, and compares what the site's own applications send across leaves and
+    pods with the cables there. What comes out is the front of price against slowdown. No design is simulated
+    without `--by-packets`, but traces whose run time the plan does not say: once, on a network without taper.
 
     Parameters
     ----------
     plan
         A plan (.toml): hosts, ports of a switch, catalogue, cables, applications.
+    by_packets
+        Run the applications packet by packet on the chosen design and its two neighbours on the front.
     options
         Common options; `--seed` overrides the plan's, `-o` writes the result (.json, .csv).
     """
-    from netloom import _core
+    from netloom.planning.answer import plan as planned
+    from netloom.planning.judged import judged
 
     if inputs.is_stdin(str(plan)):
         raise UsageError("a plan cannot come from standard input: its paths are relative to it")
@@ -49,12 +56,17 @@ def plan(plan: Path, /, *, options: Options | None = None) -> int:
     run.read("plan", str(plan))
     with run.timed("plan"), run.progress("plan") as progress:
         try:
-            result = _core.plan(
+            result = planned(
                 plan, seed=options.seed, threads=options.threads, time_limit=run.left, progress=progress
             )
         except TimeoutError:
             # Which designs are best is known once all are counted.
             raise TooLate(options.time_limit or 0.0) from None
+    result["judged"] = None
+    if by_packets:
+        with run.timed("judge"), run.progress("judge") as progress:
+            until = None if run.left is None else time.monotonic() + run.left
+            result["judged"] = judged(plan, result, threads=options.threads, until=until, progress=progress)
     for role, path in _files(plan):
         run.read(role, path)
     result["assumptions"] = list(ASSUMPTIONS)
@@ -80,8 +92,26 @@ def _doubts(result: Mapping[str, Any]) -> list[tuple[str, str]]:
     """What a reader of the plan should know."""
     found: list[tuple[str, str]] = list(dict.fromkeys(result["notes"]))
     if result["chosen"] is None and result["target_slowdown"] is not None:
-        best = min(one["slowdown"]["busiest_switch"] for one in result["designs"])
+        best = min(one["slowdown"]["estimate"] for one in result["designs"])
         target = result["target_slowdown"]
-        text = f"no design is slowed by at most {target:g}: the quickest is slowed by {best:.4f}"
+        text = f"no design's estimate is at most {target:g}: the least is {best:.4f}"
         found.append(("no-design", text))
+    for number in result["better"]:
+        spec = result["compared"][number]["spec"]
+        text = f"{spec}, which the plan compares with, is what the goal prefers: no such tree is looked at"
+        found.append(("better-compared", text))
+    late = [one for one in (result["judged"] or {}).get("designs", ()) if None in one["slowdown"].values()]
+    if late:
+        specs = ", ".join(one["spec"] for one in late)
+        found.append(("not-judged", f"the time limit came before all runs were over: {specs}"))
+    kept = {} if result["chosen"] is None else {"chosen": result["designs"][result["chosen"]]}
+    kept |= {"full": result["full"]} if result["full"] else {}
+    for name, one in kept.items():
+        if one["up_between_leaves"] < one["up_per_leaf"]:
+            text = (
+                f"{name}: {one['up_per_leaf']} cables go up a leaf, in bundles that differ by one; two "
+                f"leaves can use at least {one['up_between_leaves']} between each other (machine.bundles = "
+                '"equal" asks for all)'
+            )
+            found.append(("uneven-bundles", text))
     return found

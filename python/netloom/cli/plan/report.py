@@ -11,24 +11,31 @@ from netloom.cli.shared import render
 SHOWN = 12
 """Designs of the front that the text lists."""
 
-GAP = (
-    "gap: slower than the bound at the same price, which divides the price among the levels in fractions of "
-    "cables and switches"
+FIRST = "no design was simulated: bound and estimate are slowdowns by the busiest switch"
+
+TERMS = (
+    "bound: links alone take so long, against a full tree with ranks in order; estimate: what takes no wire "
+    "time takes as long as without taper",
+    "gap: estimate above the limit at the price, which divides it among the levels in fractions of cables "
+    "and switches",
 )
+
+SOURCES = {"given": "given", "run": "of run_s", "packets": "of packets", "assumed": "assumed"}
+"""What the text calls the sources of a share of wire time."""
 
 
 def text(result: Mapping[str, Any]) -> str:
-    """The report; its first line says that nothing was simulated."""
+    """The report; its first line says that no design was simulated."""
     currency = result["catalogue"]["currency"]
     front = result["designs"]
     parts = [
-        "nothing was simulated: slowdowns are at best, by the busiest switch",
+        FIRST,
         "",
         render.pairs(_head(result)),
     ]
     shown = _shown(result)
     marked = [("chosen" if i == result["chosen"] else "", front[i]) for i in shown]
-    title = "front of price against slowdown"
+    title = "front of price against estimate"
     if len(shown) < len(front):
         title += f" ({len(shown)} of {len(front)}; all with --format json or csv)"
     parts += [
@@ -40,7 +47,9 @@ def text(result: Mapping[str, Any]) -> str:
     beside += [("compared", one) for one in result["compared"]]
     if beside:
         parts += ["", "beside it", _designs(beside, currency, result["hosts"])]
-    parts += ["", GAP, "", _applications(result)]
+    parts += ["", *TERMS, "", _applications(result)]
+    if result["judged"]:
+        parts += ["", _judged(result)]
     return "\n".join(parts) + render.findings(result["findings"])
 
 
@@ -55,6 +64,7 @@ def rows(result: Mapping[str, Any]) -> list[dict[str, Any]]:
         {
             "kind": kind,
             "spec": one["spec"],
+            "radix": one["radix"],
             "levels": one["levels"],
             "hosts_per_leaf": one["hosts_per_leaf"],
             "up_per_leaf": one["up_per_leaf"],
@@ -65,10 +75,11 @@ def rows(result: Mapping[str, Any]) -> list[dict[str, Any]]:
             "price": one["price"],
             "price_per_host": one["price_per_host"],
             "power_w": one["power_w"],
-            "slowdown": one["slowdown"]["busiest_switch"],
-            "slowdown_model": one["slowdown"]["model"],
-            "bound": one["bound"]["slowdown"],
-            "bound_gap_percent": one["bound_gap_percent"],
+            "bound": one["slowdown"]["bound"],
+            "estimate": one["slowdown"]["estimate"],
+            "mean": one["slowdown"]["mean"],
+            "limit": one["limit"]["estimate"],
+            "gap_percent": one["gap_percent"],
             "pays_below": one["pays_below"],
         }
         for kind, one in listed
@@ -86,12 +97,14 @@ def _head(result: Mapping[str, Any]) -> list[tuple[str, str]]:
     if catalogue["newest"] != dates:
         dates += f" to {catalogue['newest']}"
     levels = " or ".join(map(str, result["levels"]))
-    power = f"{catalogue['switch_power_w']:g} W"
+    radices = " or ".join(map(str, result["radices"]))
     found = [
-        ("machine", f"{count(result['hosts'])} hosts, {result['radix']}-port switches, {levels} levels"),
+        ("machine", f"{count(result['hosts'])} hosts, {radices}-port switches, {levels} levels"),
         ("catalogue", f"{catalogue['name'] or catalogue['file']}, prices of {dates}"),
-        ("a switch", f"{catalogue['switch_price']:,.2f} {currency}, {power}"),
     ]
+    for switch in catalogue["switches"]:
+        told = f"{switch['price']:,.2f} {currency}, {switch['power_w']:g} W"
+        found.append(("a switch" if len(result["radices"]) == 1 else f"{switch['radix']} ports", told))
     for cable in catalogue["cables"]:
         told = f"{cable['price']:,.2f} {currency} ({cable['kind']}, {cable['length_m']:g} m)"
         found.append((f"cable of {cable['level']}", told))
@@ -120,7 +133,8 @@ def _designs(listed: Sequence[tuple[str, Mapping[str, Any]]], currency: str, hos
         "",
         f"M{currency}",
         f"{currency} a host",
-        "slowdown",
+        "bound",
+        "estimate",
         "gap",
         "mean",
         "taper",
@@ -128,6 +142,7 @@ def _designs(listed: Sequence[tuple[str, Mapping[str, Any]]], currency: str, hos
         "W a host",
         "pays below",
     ]
+    several = len({one["radix"] for _, one in listed}) > 1
     pays = any(one["pays_below"] is not None for _, one in listed)
     cells = []
     for mark, one in listed:
@@ -135,17 +150,55 @@ def _designs(listed: Sequence[tuple[str, Mapping[str, Any]]], currency: str, hos
             mark,
             f"{one['price'] / 1e6:.3f}",
             f"{one['price_per_host']:,.0f}",
-            f"{one['slowdown']['busiest_switch']:.3f}",
-            f"{one['bound_gap_percent']:.1f} %",
-            f"{one['slowdown']['model']:.3f}",
+            f"{one['slowdown']['bound']:.3f}",
+            f"{one['slowdown']['estimate']:.3f}",
+            f"{one['gap_percent']:.1f} %",
+            f"{one['slowdown']['mean']:.3f}",
             " ".join(f"{taper:.3g}:1" for taper in one["taper"]),
-            "+".join(map(str, one["switches"])),
+            "+".join(map(str, one["switches"])) + (f" of {one['radix']}" if several else ""),
             f"{one['power_w'] / hosts:.1f}",
         ]
         row += [f"{one['pays_below']:.3f}" if one["pays_below"] is not None else ""] if pays else []
         cells.append([*row, one["spec"]])
     header = header if pays else header[:-1]
-    return render.table([*header, "spec"], cells, right=[1, 2, 3, 4, 5, 8, 9] if pays else [1, 2, 3, 4, 5, 8])
+    return render.table([*header, "spec"], cells, right=[*range(1, 7), 9, *([10] if pays else [])])
+
+
+def _judged(result: Mapping[str, Any]) -> str:
+    """What the mix takes in packets, beside bound and estimate of the same order."""
+    judged = result["judged"]
+    routings = judged["routings"]
+    designs = {one["spec"]: one for one in result["designs"]}
+    cells = []
+    for row in judged["designs"]:
+        near = _in_order(designs[row["spec"]], result["applications"])
+        ran = [row["slowdown"][routing] for routing in routings]
+        cells.append(
+            [
+                row["which"],
+                *("" if near is None else f"{part:.3f}" for part in near or (0.0, 0.0)),
+                *("" if slow is None else f"{slow:.3f}" for slow in ran),
+                row["spec"],
+            ]
+        )
+    copies = ", ".join(f"{one['copies']} of {one['name']}" for one in judged["applications"])
+    title = f"by packets, in order, copies: {copies}"
+    header = ["", "bound", "estimate", *routings, "spec"]
+    return title + "\n" + render.table(header, cells, right=[*range(1, 3 + len(routings))])
+
+
+def _in_order(
+    design: Mapping[str, Any], applications: Sequence[Mapping[str, Any]]
+) -> tuple[float, float] | None:
+    """Bound and estimate of the mix in block order; None if the plan has no such order."""
+    weights = {one["name"]: one["weight"] for one in applications}
+    rows = [on for on in design["applications"] if on["order"] == "block"]
+    if not rows:
+        return None
+    bound, estimate = (
+        sum(weights[on["name"]] * on["slowdown"][what] for on in rows) for what in ("bound", "estimate")
+    )
+    return bound, estimate
 
 
 def _applications(result: Mapping[str, Any]) -> str:
@@ -165,14 +218,26 @@ def _applications(result: Mapping[str, Any]) -> str:
             [
                 on["name"],
                 f"{one['weight']:.3g}",
-                f"{one['communication']:.3g}",
+                f"{one['wire_share']:.3g}",
+                SOURCES[one["wire_share_source"]],
                 on["order"],
                 *(f"{100 * share:.1f} %" for share in on["share"]),
                 *[""] * (2 - len(on["share"])),
-                f"{on['slowdown']['busiest_switch']:.3f}",
+                f"{on['slowdown']['bound']:.3f}",
+                f"{on['slowdown']['estimate']:.3f}",
                 f"{least:.3f} to {most:.3f}" if most > least else "",
             ]
         )
-    header = ["application", "weight", "communicates", "order", "leaves a leaf", "a pod", "slowdown", "draws"]
+    header = [
+        "application",
+        "weight",
+        "wire",
+        "share",
+        "order",
+        "leaves a leaf",
+        "a pod",
+        "bound",
+        "estimate",
+    ]
     title = f"applications on the {which} design, {design['spec']}"
-    return title + "\n" + render.table(header, cells, right=[1, 2, 4, 5, 6])
+    return title + "\n" + render.table([*header, "draws"], cells, right=[1, 2, 5, 6, 7, 8])

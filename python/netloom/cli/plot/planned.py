@@ -11,7 +11,7 @@ from netloom.cli.shared.options import PictureOptions
 
 
 def plan(source: str, /, *, title: str | None = None, options: PictureOptions | None = None) -> int:
-    """Draw price against slowdown: the designs of a plan, and the bound at every price.
+    """Draw price against slowdown: estimates and bounds of a plan's designs, and the limit at every price.
 
     Parameters
     ----------
@@ -25,24 +25,25 @@ def plan(source: str, /, *, title: str | None = None, options: PictureOptions | 
     run = prepared("plot-plan", options)
     expected = "expected what netloom plan --format json prints"
     result = documents.read(run, source, expected, _is_known)["result"]
-    rows = [_row("bound", None, one, one["slowdown"]) for one in result["continuous"]]
+    rows = [_row("limit", None, one, one["estimate"], None) for one in result["limits"]]
     rows += [
-        _row("chosen" if i == result["chosen"] else "front", one["spec"], one)
+        _of_design("chosen" if i == result["chosen"] else "front", one)
         for i, one in enumerate(result["designs"])
     ]
-    rows += [_row("full", one["spec"], one) for one in [result["full"]] if one]
-    rows += [_row("compared", one["spec"], one) for one in result["compared"]]
+    rows += [_of_design("full", one) for one in [result["full"]] if one]
+    rows += [_of_design("compared", one) for one in result["compared"]]
     # Only now: matplotlib takes a while to load.
     from netloom.plot.planned import Point, plan_picture
 
-    def sides(*kinds: str) -> list[tuple[float, float]]:
-        return [(row["price_per_host"], row["slower_percent"]) for row in rows if row["kind"] in kinds]
+    def sides(*kinds: str, of: str = "slower_percent") -> list[tuple[float, float]]:
+        return [(row["price_per_host"], row[of]) for row in rows if row["kind"] in kinds]
 
     points = [
         Point(
             f"{row['kind']}: {'+'.join(map(str, row['switches']))} switches",
             row["price_per_host"],
             row["slower_percent"],
+            row["bound_percent"],
             best=row["kind"] == "chosen",
         )
         for row in rows
@@ -51,7 +52,8 @@ def plan(source: str, /, *, title: str | None = None, options: PictureOptions | 
     with run.timed("draw"):
         picture = plan_picture(
             sides("front", "chosen"),
-            sides("bound"),
+            sides("front", "chosen", of="bound_percent"),
+            sides("limit"),
             points,
             currency=result["catalogue"]["currency"],
             title=title or f"{result['name'] or 'a machine'} ({result['hosts']:,} hosts): slowdown by price",
@@ -61,14 +63,20 @@ def plan(source: str, /, *, title: str | None = None, options: PictureOptions | 
     return run.finish(drawn, lambda: render.pairs([("written", str(drawn["output"]))]), rows=rows)
 
 
-def _row(kind: str, spec: str | None, one: dict[str, Any], slowdown: float | None = None) -> dict[str, Any]:
-    slowdown = one["slowdown"]["busiest_switch"] if slowdown is None else slowdown
+def _of_design(kind: str, one: dict[str, Any]) -> dict[str, Any]:
+    return _row(kind, one["spec"], one, one["slowdown"]["estimate"], one["slowdown"]["bound"])
+
+
+def _row(
+    kind: str, spec: str | None, one: dict[str, Any], estimate: float, bound: float | None
+) -> dict[str, Any]:
     return {
         "kind": kind,
         "spec": spec,
         "switches": one.get("switches"),
         "price_per_host": one["price_per_host"],
-        "slower_percent": 100 * (slowdown - 1),
+        "slower_percent": 100 * (estimate - 1),
+        "bound_percent": None if bound is None else 100 * (bound - 1),
     }
 
 
@@ -80,9 +88,10 @@ def _is_known(document: dict[str, Any]) -> bool:
     for one in [*result["designs"], *beside]:
         known = known and _is_price(one) and isinstance(one["spec"], str)
         known = known and all(isinstance(count, int) for count in one["switches"])
-        known = known and _is_slowdown(one["slowdown"]["busiest_switch"])
-    for one in result["continuous"]:
-        known = known and _is_price(one) and _is_slowdown(one["slowdown"])
+        known = known and _is_slowdown(one["slowdown"]["estimate"])
+        known = known and _is_slowdown(one["slowdown"]["bound"])
+    for one in result["limits"]:
+        known = known and _is_price(one) and _is_slowdown(one["estimate"])
     known = known and isinstance(result["catalogue"]["currency"], str) and isinstance(result["hosts"], int)
     return known and isinstance(result["name"], str) and "chosen" in result
 

@@ -94,6 +94,7 @@ def record(
     run.keeps()
     with _scratch(run, options.output) as scratch:
         records = scratch.path
+        launching.check_folder(records)
         with run.timed("program"):
             ended = launching.run(
                 words,
@@ -141,7 +142,7 @@ def _check_new(path: Path) -> None:
     if not files.check_folder(path.absolute().parent):
         raise OSError(errno.ENOENT, f"there is no folder {path.parent}", str(path))
     if os.path.lexists(path) and (path.is_symlink() or not path.is_dir() or any(path.iterdir())):
-        raise OSError(errno.EEXIST, "is there already: expected a new folder", str(path))
+        raise OSError(errno.EEXIST, "is there already: expected a new folder, or an empty one", str(path))
 
 
 def _scratch(run: Run, output: Path | None) -> Scratch:

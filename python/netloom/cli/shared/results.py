@@ -111,7 +111,7 @@ def loads_rows(result: Mapping[str, Any]) -> list[tuple[str, str]]:
         ("gap to it", proven(result, result["lower_bound_gap_percent"])),
     ]
     if result["order"] is not None and "any-routes" not in (result["bound_class"], result["ar_bound_class"]):
-        rows.append(("up*/down* ways", result["order"]))
+        rows.append(("up*/down* ways", f"{result['order']}; down where that is as short as up"))
     if result["outside_because"] is not None:
         rows += [
             ("no gap", result["outside_because"]["text"]),

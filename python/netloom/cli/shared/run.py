@@ -449,15 +449,13 @@ class Run:
 
         return {"netloom": __version__, "inputs": self._inputs, "seed": self.options.seed}
 
-    def write(self, data: bytes | Routes, path: Path | None = None) -> str | None:
+    def write(
+        self, data: bytes | Routes, path: Path | None = None, *, allow_unreachable: bool = False
+    ) -> str | None:
         """Writes the product to `path` or where `-o` says: whole or not at all.
 
-        Routes are written switch by switch: their text can be larger than memory.
-
-        Returns
-        -------
-        str or None
-            The path, for the result; None if there is nowhere to write to, or it is standard output.
+        Routes, switch by switch (their text can be larger than memory), only if they cannot deadlock and
+        (unless allowed) lose no pairs of hosts. Returns the path; None without one, or for standard output.
         """
         from netloom import _core
 
@@ -466,6 +464,8 @@ class Run:
             return None
         self.finishing()
         with self.timed("write"):
+            if not isinstance(data, bytes):
+                data.check_file(allow_unreachable=allow_unreachable)
             if str(path) == STDIO:
                 sys.stdout.buffer.write(data if isinstance(data, bytes) else data.to_bytes())
                 sys.stdout.buffer.flush()
@@ -475,7 +475,7 @@ class Run:
                 return str(path)
             guard.writing = True
             try:
-                data.write(path)
+                data.write(path, allow_unreachable=allow_unreachable)
             finally:
                 guard.writing = False
         return str(path)

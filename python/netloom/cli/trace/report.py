@@ -38,8 +38,8 @@ def shown(trace: Trace) -> dict[str, Any]:
             {"name": f"MPI_{name}", "calls": times, "bytes": size} for name, (times, size) in named if times
         ],
         "communicators": [
-            {"number": number, "ranks": len(members), "remote": remote}
-            for number, (members, remote) in enumerate(trace.communicators)
+            {"number": number, "ranks": len(one.members), "remote": one.remote, "context": one.context}
+            for number, one in enumerate(trace.communicators)
         ],
         "findings": [],
     }
@@ -129,9 +129,18 @@ def _findings(
         )
         found.append(finding("ambiguous-order", text))
     if pairs.late:
-        text = f"{count(pairs.late)} messages were received before they were sent: clocks of hosts differ"
+        text = f"{count(pairs.late)} messages were received before they were sent: {_why_late(trace)}"
         found.append(finding("clocks-differ", text))
     return found
+
+
+def _why_late(trace: Trace) -> str:
+    """What messages that come too early show."""
+    if len({str(host) for host in trace.meta["hosts"] if host}) != 1:
+        return "clocks of hosts differ"
+    if any(one.context is None for one in trace.communicators):
+        return "this trace does not tell duplicates of a communicator apart"
+    return "clocks of the host's processors differ"
 
 
 def check_text(result: Mapping[str, Any]) -> str:

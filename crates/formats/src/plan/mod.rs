@@ -7,8 +7,9 @@
 //!
 //! [machine]
 //! hosts = 3072
-//! radix = 48                           # ports of a switch, an even number
-//! levels = [2, 3]                      # of switches; 2, 3 or both (both unless given)
+//! radix = 48                           # ports of a switch, an even number, or a list; all of the catalogue unless given
+//! levels = [2, 3]                      # of switches; 2, 3 or both (both unless given); one switch where it does
+//! bundles = "any"                      # of cables to spines of two levels; or "equal"
 //! speed_gbps = 40                      # which of the catalogue's, if it has several
 //!
 //! [catalogue]
@@ -35,19 +36,25 @@
 //! name = "lulesh"                      # unique; application1, application2, … unless given
 //! matrix = "lulesh-512.mtx.gz"         # rank to rank; or pattern = "…", or trace = "…"
 //! weight = 0.7                         # share of node hours, in any unit; 1 unless given
-//! communication = 0.4                  # share of its time that it communicates; 1 unless given
+//! wire_share = 0.4                     # share of its run time on a full tree that the busiest host's bytes take; or
+//! # run_s = 12.5                       # that run time, seconds, at the speed of the plan; 1 unless either is given
+//! # flops_per_s = 1e9                  # of a trace without either: how fast it computes; in no time unless given
 //! ranks_per_host = 1
 //! copies = "fill"                      # as many as fit (unless given), or a number
 //! ```
 //! Every key is known or refused, with the nearest known one; every error names its line.
 
+mod application;
+
 use netloom_model::names::nearest;
-use toml_edit::{Item, Table, Value};
+use toml_edit::{Table, Value};
 
 use crate::catalogue::{SPEED, is_speed, text};
 use crate::error::excerpt;
-use crate::jobs::MAX_RANKS;
 use crate::keys::{Keys, Place, list};
+use application::read_applications;
+pub use application::{PlanApplication, PlanRun, PlanSource};
+
 use crate::{FormatError, decompress};
 
 /// A plan, read.
@@ -61,10 +68,12 @@ pub struct PlanFile {
     pub compare: Vec<String>,
     /// Hosts of the machine, at least 2.
     pub hosts: u32,
-    /// Ports of a switch; even.
-    pub radix: u32,
+    /// Ports of switches, even, rising; empty for all that the catalogue has.
+    pub radices: Vec<u32>,
     /// Levels of switches: 2, 3 or both, rising.
     pub levels: Vec<u32>,
+    /// Whether every leaf of two levels has equally many cables to every spine.
+    pub equal_bundles: bool,
     /// Speed of all cables, Gb/s, if the plan says it.
     pub speed_gbps: Option<f64>,
     /// Path of the catalogue, as written.
@@ -96,34 +105,6 @@ pub struct PlanCable {
     pub length_m: f64,
 }
 
-/// An application.
-#[derive(Clone, Debug, PartialEq)]
-pub struct PlanApplication {
-    /// Its name.
-    pub name: String,
-    /// What it sends.
-    pub source: PlanSource,
-    /// Share of node hours, not negative.
-    pub weight: f64,
-    /// Share of its time that it communicates, 0 to 1.
-    pub communication: f64,
-    /// Ranks on each host, at least 1.
-    pub ranks_per_host: u32,
-    /// Copies side by side; `None` for as many as fit.
-    pub copies: Option<u32>,
-}
-
-/// Where an application's traffic is from.
-#[derive(Clone, Debug, PartialEq)]
-pub enum PlanSource {
-    /// A file of ranks, as written.
-    Matrix(String),
-    /// A pattern's spec.
-    Pattern(String),
-    /// A recorded run, as written.
-    Trace(String),
-}
-
 impl PlanFile {
     /// The line of a key such as `machine.hosts` or `application.0.matrix`, else that of what it is in.
     pub fn line(&self, key: &str) -> Option<usize> {
@@ -146,11 +127,9 @@ const FILE_KEYS: [&str; 11] = [
     "placement",
     "application",
 ];
-const MACHINE_KEYS: [&str; 4] = ["hosts", "radix", "levels", "speed_gbps"];
+const MACHINE_KEYS: [&str; 5] = ["hosts", "radix", "levels", "bundles", "speed_gbps"];
+const BUNDLES: [&str; 2] = ["any", "equal"];
 const CABLES: [&str; 3] = ["hosts", "leaves", "spines"];
-const APPLICATION_KEYS: [&str; 8] =
-    ["name", "matrix", "pattern", "trace", "weight", "communication", "ranks_per_host", "copies"];
-const SOURCES: [&str; 3] = ["matrix", "pattern", "trace"];
 /// The orders that a plan may name.
 pub const ORDERS: [&str; 3] = ["block", "fragmented", "random"];
 
@@ -158,8 +137,6 @@ pub const ORDERS: [&str; 3] = ["block", "fragmented", "random"];
 const MOST_HOSTS: i64 = 1_000_000;
 /// More ports of a switch than this are refused: all ways to use them are looked at.
 const MOST_PORTS: i64 = 256;
-/// More applications than this are refused.
-const MOST_APPLICATIONS: usize = 256;
 /// More draws of an order, or designs to compare with, than this are refused.
 const MOST_DRAWS: i64 = 100;
 
@@ -175,13 +152,6 @@ pub fn read_plan(bytes: &[u8], label: &str) -> Result<PlanFile, FormatError> {
     let root = document.as_table();
     let file = Keys::new(&at, root, &FILE_KEYS, "a plan")?;
     let machine = section(&file, "machine", &MACHINE_KEYS, label)?;
-    let radix = needed(&machine, "radix", 2..=MOST_PORTS)?;
-    if radix % 2 == 1 {
-        let message = format!(
-            "expected an even number of ports, as trees without taper have half of them up, found {radix}"
-        );
-        return Err(machine.error("radix", message));
-    }
     let catalogue = section(&file, "catalogue", &["file"], label)?;
     let path = text(&catalogue, "file")?;
     let cables = section(&file, "cables", &CABLES, label)?;
@@ -209,7 +179,8 @@ pub fn read_plan(bytes: &[u8], label: &str) -> Result<PlanFile, FormatError> {
         seed: file.whole("seed", 0..=i64::MAX)?.unwrap_or(0) as u64,
         compare: read_compare(&file)?,
         hosts: needed(&machine, "hosts", 2..=MOST_HOSTS)?,
-        radix,
+        radices: read_radices(&machine)?,
+        equal_bundles: read_bundles(&machine)?,
         levels: read_levels(&machine)?,
         speed_gbps: machine.number("speed_gbps", SPEED, is_speed)?,
         catalogue: path.ok_or_else(|| catalogue.whole_error("expected file = \"…\", a catalogue".into()))?,
@@ -234,6 +205,45 @@ fn needed(keys: &Keys, key: &str, range: std::ops::RangeInclusive<i64>) -> Resul
     let (least, most) = (*range.start(), *range.end());
     let missing = || keys.whole_error(format!("expected {key} = a whole number of {least} to {most}"));
     keys.whole(key, range)?.map(|n| n as u32).ok_or_else(missing)
+}
+
+fn read_radices(machine: &Keys) -> Result<Vec<u32>, FormatError> {
+    let Some(item) = machine.item("radix") else { return Ok(Vec::new()) };
+    let list = match item.as_value() {
+        Some(Value::Array(list)) if !list.is_empty() => list.iter().map(Value::as_integer).collect(),
+        Some(Value::Array(_)) => {
+            return Err(machine.error("radix", "expected a number of ports, or a list of them".into()));
+        }
+        _ => vec![machine.whole("radix", 2..=MOST_PORTS)?],
+    };
+    let mut radices = Vec::with_capacity(list.len());
+    for ports in list {
+        match ports {
+            Some(ports) if (2..=MOST_PORTS).contains(&ports) && ports % 2 == 0 => radices.push(ports as u32),
+            Some(ports) => {
+                let message = format!(
+                    "expected an even number of ports of 2 to {MOST_PORTS}, as trees without taper have half of them \
+                     up, found {ports}"
+                );
+                return Err(machine.error("radix", message));
+            }
+            None => return Err(machine.error("radix", "expected whole numbers of ports".into())),
+        }
+    }
+    radices.sort_unstable();
+    radices.dedup();
+    Ok(radices)
+}
+
+fn read_bundles(machine: &Keys) -> Result<bool, FormatError> {
+    match text(machine, "bundles")?.as_deref() {
+        None | Some("any") => Ok(false),
+        Some("equal") => Ok(true),
+        Some(word) => {
+            let message = format!("expected {}, found \"{}\"", list(&BUNDLES), excerpt(word));
+            Err(machine.error("bundles", message))
+        }
+    }
 }
 
 fn read_levels(machine: &Keys) -> Result<Vec<u32>, FormatError> {
@@ -308,73 +318,6 @@ fn read_compare(file: &Keys) -> Result<Vec<String>, FormatError> {
     if specs.len() > MOST_DRAWS as usize { Err(expected()) } else { Ok(specs) }
 }
 
-fn read_applications(at: &Place, file: &Keys, label: &str) -> Result<Vec<PlanApplication>, FormatError> {
-    let tables = match file.item("application") {
-        Some(Item::ArrayOfTables(tables)) if tables.len() <= MOST_APPLICATIONS => tables,
-        Some(Item::ArrayOfTables(_)) => {
-            return Err(file.error("application", format!("expected at most {MOST_APPLICATIONS}")));
-        }
-        Some(_) => {
-            return Err(file.error("application", "expected [[application]], with two brackets".into()));
-        }
-        None => return Err(FormatError::whole(label, "expected at least one [[application]], found none")),
-    };
-    let mut applications: Vec<PlanApplication> = Vec::with_capacity(tables.len());
-    for (number, table) in tables.iter().enumerate() {
-        let keys = Keys::new(at, table, &APPLICATION_KEYS, "an application")?;
-        let read = read_application(&keys, number)?;
-        if applications.iter().any(|other| other.name == read.name) {
-            let message = format!(
-                "two applications are called \"{}\": expected names that differ",
-                excerpt(&read.name)
-            );
-            return Err(keys.whole_error(message));
-        }
-        applications.push(read);
-    }
-    if applications.iter().all(|application| application.weight == 0.0) {
-        return Err(file.error("application", "expected a weight above 0, found that all are 0".into()));
-    }
-    Ok(applications)
-}
-
-fn read_application(keys: &Keys, number: usize) -> Result<PlanApplication, FormatError> {
-    let given: Vec<&str> = SOURCES.into_iter().filter(|key| keys.item(key).is_some()).collect();
-    let expected = format!("expected one of {}", list(&SOURCES));
-    let source = match given[..] {
-        [only] => {
-            let value = text(keys, only)?.expect("it is there");
-            match only {
-                "matrix" => PlanSource::Matrix(value),
-                "pattern" => PlanSource::Pattern(value),
-                _ => PlanSource::Trace(value),
-            }
-        }
-        [] => return Err(keys.whole_error(format!("{expected}, found none"))),
-        [_, second, ..] => {
-            return Err(keys.error(second, format!("{expected}, found {}", given.join(" and "))));
-        }
-    };
-    let weight = keys.number("weight", "a weight of 0 to 1e9", |x| (0.0..=1e9).contains(&x))?;
-    let share = keys.number("communication", "a share of 0 to 1", |x| (0.0..=1.0).contains(&x))?;
-    let most = i64::from(MAX_RANKS);
-    Ok(PlanApplication {
-        name: text(keys, "name")?.unwrap_or_else(|| format!("application{}", number + 1)),
-        source,
-        weight: weight.unwrap_or(1.0),
-        communication: share.unwrap_or(1.0),
-        ranks_per_host: keys.whole("ranks_per_host", 1..=most)?.unwrap_or(1) as u32,
-        copies: match keys.item("copies").and_then(|item| item.as_str()) {
-            Some("fill") => None,
-            Some(word) => {
-                let message = format!("expected a whole number or \"fill\", found \"{}\"", excerpt(word));
-                return Err(keys.error("copies", message));
-            }
-            None => keys.whole("copies", 1..=most)?.map(|n| n as u32),
-        },
-    })
-}
-
 /// Where keys stand: of the file, of its sections, of its applications.
 fn lines(at: &Place, root: &Table) -> Vec<(String, usize)> {
     let mut found = Vec::new();
@@ -421,7 +364,7 @@ orders = ["block", "random"]
 [[application]]
 matrix = "m.mtx"
 weight = 2
-communication = 0.4
+wire_share = 0.4
 "#;
 
     fn wrong(text: &str) -> String {
@@ -431,14 +374,17 @@ communication = 0.4
     #[test]
     fn a_plan_is_read_with_its_defaults() {
         let plan = read_plan(GOOD.as_bytes(), "p.toml").unwrap();
-        assert_eq!((plan.hosts, plan.radix, plan.levels.as_slice(), plan.draws), (3072, 48, &[2, 3][..], 3));
+        assert_eq!(
+            (plan.hosts, plan.radices.as_slice(), plan.levels.as_slice(), plan.draws),
+            (3072, &[48][..], &[2, 3][..], 3)
+        );
         assert_eq!(plan.cables[1], PlanCable { kind: None, length_m: 20.0 });
         assert_eq!((plan.node_price, plan.budget, plan.slowdown), (Some(10_000.0), None, None));
         let expected = PlanApplication {
             name: "application1".into(),
             source: PlanSource::Matrix("m.mtx".into()),
             weight: 2.0,
-            communication: 0.4,
+            run: PlanRun::Share(0.4),
             ranks_per_host: 1,
             copies: None,
         };
@@ -465,6 +411,17 @@ communication = 0.4
             ("radix = 48", "radix = 48\nlevels = 4", "p.toml:5: levels: expected 2, 3 or [2, 3]"),
             ("radix = 48", "radix = 48\nlevels = []", "p.toml:5: levels: expected 2, 3 or [2, 3]"),
             ("radix = 48", "radix = 48\nspeed_gbps = 0", "p.toml:5: speed_gbps: expected a speed"),
+            ("radix = 48", "radix = []", "p.toml:4: radix: expected a number of ports, or a list of them"),
+            (
+                "radix = 48",
+                "radix = [36, 47]",
+                "p.toml:4: radix: expected an even number of ports of 2 to 256, as trees",
+            ),
+            (
+                "radix = 48",
+                "radix = 48\nbundles = \"odd\"",
+                "p.toml:5: bundles: expected any or equal, found \"odd\"",
+            ),
             ("file = \"c.toml\"\n", "", "p.toml:5: expected file = "),
             ("leaves = { length_m = 20 }\n", "", "p.toml:7: expected leaves = "),
             ("length_m = 20.5", "length_m = 0", "p.toml:10: length_m: expected metres"),
@@ -477,10 +434,17 @@ communication = 0.4
             ),
             ("weight = 2", "weight = 0", "p.toml:15: application: expected a weight above 0"),
             ("weight = 2", "weight = -1", "p.toml:17: weight: expected a weight of 0 to 1e9, found -1"),
+            ("wire_share = 0.4", "wire_share = 1.5", "p.toml:18: wire_share: expected a share of 0 to 1"),
+            ("wire_share = 0.4", "run_s = 0", "p.toml:18: run_s: expected seconds, above 0"),
             (
-                "communication = 0.4",
-                "communication = 1.5",
-                "p.toml:18: communication: expected a share of 0 to 1",
+                "wire_share = 0.4",
+                "wire_share = 0.4\nrun_s = 3",
+                "p.toml:19: run_s: expected one of wire_share, run_s or flops_per_s, found wire_share and run_s",
+            ),
+            (
+                "wire_share = 0.4",
+                "flops_per_s = 1e9",
+                "p.toml:18: flops_per_s: expected it with a trace only",
             ),
             ("matrix = \"m.mtx\"\n", "", "p.toml:15: expected one of matrix, pattern or trace, found none"),
             ("weight = 2", "trace = \"t\"", "p.toml:17: trace: expected one of matrix, pattern or trace"),
@@ -501,7 +465,10 @@ communication = 0.4
             let error = wrong(&GOOD.replacen(from, to, 1));
             assert!(error.contains(expected), "{from} -> {to}: {error}");
         }
-        assert!(wrong("").contains("expected [machine] with hosts, radix, levels or speed_gbps, found none"));
+        assert!(
+            wrong("")
+                .contains("expected [machine] with hosts, radix, levels, bundles or speed_gbps, found none")
+        );
         let twice = format!("{GOOD}[[application]]\npattern = \"shift:1\"\nname = \"application1\"\n");
         assert!(wrong(&twice).contains("p.toml:19: two applications are called \"application1\""));
         assert!(read_plan(&[0xff, 0x00], "p.toml").is_err());
