@@ -7,6 +7,7 @@ import json
 import numpy as np
 import pytest
 
+import defects
 import netloom as nl
 import spoilt
 
@@ -94,6 +95,15 @@ def test_partners_at_random_are_not_all_pairs_where_cables_are_missing(dead, see
     assert found["verdict"] != "identified"
     assert found["estimated_leaf_error_percent"] > 45
     assert {job["verdict"] for job in found["hypothesis"]} & {"partly", "not identifiable"}
+
+
+@pytest.mark.parametrize("seed", [302, 940075])
+def test_hosts_that_send_alike_say_nothing_of_a_pattern(seed):
+    """Halves that exchange in a random order, and a transpose: told as less than 0.01 %, over 50 % off."""
+    found = defects.judge(seed, "adaptive")
+    assert found.true > 0.5
+    assert found.told > 0.5 * found.true
+    assert found.verdict != "identified"
 
 
 def test_lanes_and_paths_are_of_tables(netloom, paths):

@@ -17,10 +17,10 @@
 use netloom_model::Control;
 use netloom_model::rng::{below, stream};
 
+use crate::answer::{Estimate, JobFound};
 use crate::case::{Case, NOBODY, own_rows};
 use crate::change::{Effort, SETTLED, evenly, exact, least_change, settle};
 use crate::fit::Misfit;
-use crate::found::{Estimate, JobFound};
 use crate::jobs::Participants;
 use crate::memory::{Memory, remembered};
 use crate::model::{ATOMS, BROAD, DENSE, DULL, MIDDLE, Model, NARROW, Options, Start, Tried, models};
@@ -148,9 +148,17 @@ pub fn estimate_again(
                 least_change(&small, &case.families, shares, &target, &mut x, &options.effort, control);
             settle(&small, &target, &mut x, SETTLED, control);
             forced = explained(&small, &here, &target, &mut x, control);
-            let (deviation, start, chance) = (&changed.deviation, model.start, guess.by_chance());
-            let changed =
-                |after| trust::Changed { before: &before, after, deviation, shares, start, chance: &chance };
+            let (deviation, start) = (&changed.deviation, model.start);
+            let (chance, explained) = (&guess.by_chance(), guess.is_done());
+            let changed = |after| trust::Changed {
+                before: &before,
+                after,
+                deviation,
+                shares,
+                start,
+                chance,
+                explained,
+            };
             if model.start == Start::Remembered {
                 whose = again.map_or(whose, |again| again.1);
                 let known = changed(&x);

@@ -9,7 +9,7 @@
 
 use netloom_model::LinkId;
 
-use crate::found::Estimate;
+use crate::answer::Estimate;
 use crate::operator::Operator;
 use crate::target::Counted;
 

@@ -3,7 +3,7 @@
 //! | module | what |
 //! |---|---|
 //! | [`alike`] | links that share traffic evenly, taken together |
-//! | [`answer`] | the answer as traffic, and how far it is from the truth |
+//! | [`answer`] | the answer, the same as traffic, and how far that is from the truth |
 //! | [`bases`] | bases in which the traffic of applications is sparse |
 //! | [`case`] | what stays the same while models are tried |
 //! | [`change`] | the least change of a guess that explains the counters; solved exactly (`change::exact`) before they are refused |
@@ -17,7 +17,6 @@
 //! | [`model`] | what is tried: the guess, its changes, how hard |
 //! | [`operator`] | pairs to counters and back, without a matrix |
 //! | [`estimate`] | the whole way |
-//! | [`found`] | what was found |
 //! | [`fit`] | whether the answer fits the counters |
 //! | [`grid`] | process grids: pairs of ranks by their offset |
 //! | [`pattern`] | what whole applications do: atoms that are tried together |
@@ -56,7 +55,6 @@ pub mod dictionary;
 pub mod error;
 pub mod estimate;
 pub mod fit;
-pub mod found;
 pub mod grid;
 pub mod jobs;
 pub mod memory;
@@ -89,13 +87,12 @@ pub mod words;
 pub use netloom_counters::LaneScheme;
 
 pub use alike::{Alike, alike_as_one, lopsided};
-pub use answer::{Errors, errors, sums, traffic};
+pub use answer::{Errors, Estimate, errors, sums, traffic};
 pub use bases::{Basis, Frame};
 pub use dictionary::{Atom, Dictionary};
 pub use error::InferError;
 pub use estimate::{estimate, estimate_again};
 pub use fit::{Fit, fit};
-pub use found::Estimate;
 pub use grid::{Grid, Order};
 pub use jobs::Participants;
 pub use memory::Memory;

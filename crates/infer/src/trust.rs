@@ -46,6 +46,10 @@ const PLENTY: f64 = 6.0;
 const CALIBRATED: [[f64; 3]; 2] = [[1.3, 0.85, 0.08], [1.15, 0.9, 0.0]];
 /// Up to so many pairs errors are told from how far explanations are apart.
 const FEW: usize = 400;
+/// An error is `c e^p d^q` there, `e` what the trial says and `d`, up to a limit, how far explanations of the counters are apart; and where switches
+/// choose (docs/methods/inference.md, "How errors are told").
+const BETWEEN: [f64; 4] = [0.52, 0.25, 0.55, f64::INFINITY];
+const BETWEEN_SPLIT: [f64; 4] = [0.7, 0.25, 0.6, 1.0];
 /// Up to so many pairs explanations are looked for twice.
 const SMALL: usize = 5_000;
 /// An answer without a structure is so much of the way to what is furthest from the truth, and no less believed to be: 0.16 to 0.94 of it in
@@ -53,12 +57,7 @@ const SMALL: usize = 5_000;
 const EVENLY: f64 = 0.5;
 /// The same of atoms that explain a job's counters by chance: they are as far out as what is furthest.
 const BY_CHANCE: f64 = 0.7;
-/// So often traffic is tried that has nothing but hosts' sums in common with a pattern.
-const UNLIKE: u64 = 4;
-/// It is as near to the counters as the truth if it leaves no more than so many times their noise: two draws differ by more than each from the mean.
-const AS_NEAR: f64 = 1.5;
-/// Where switches choose, rows have to have so many different bytes for each atom, of those that carry this part of the mean.
-const VALUES_EACH: usize = 3;
+/// Hosts' links that carry less than this part of the mean say nothing of a pattern.
 const SOMETHING: f64 = 0.01;
 /// Counters with less noise than this part are as good as exact.
 const NEARLY_EXACT: f64 = 1e-3;
@@ -68,7 +67,7 @@ const OF_PATTERNS: f64 = 0.5;
 const FORETOLD: f64 = 0.05;
 /// Fewer rows between switches than this, with no more different bytes than the other, are explained by many patterns alike.
 const ALIKE: [usize; 2] = [64, 3];
-/// So few bits between switches, too: there are thousands of patterns.
+/// So few bits between switches, too: there are thousands of patterns. Where switches choose, an atom has to have as many.
 const BITS: f64 = 21.0;
 
 /// A guess and what became of it.
@@ -82,6 +81,8 @@ pub(crate) struct Changed<'a> {
     pub start: Start,
     /// `[job]`: whether its atoms may be right by chance.
     pub chance: &'a [bool],
+    /// Whether atoms explain the rows of all jobs, too many of them to be believed: nothing odd was sent.
+    pub explained: bool,
 }
 
 /// Trust in a guess that was changed to explain the counters.
@@ -137,20 +138,22 @@ pub(crate) fn of_change(
     }
     let held_out = tried.first().map_or(0.0, |best| best.error);
     let one_lane = operator.lanes() == 1;
-    if known.start == Start::Even && one_lane {
+    // Where switches choose, few rows say who sends to whom, whatever was believed to begin with.
+    let splits = operator.splits() && operator.routings() == 1;
+    if (known.start == Start::Even || splits) && one_lane {
         let trust = sums.judged(case, known.after, [&doubts, &others], rivals);
         let others = explanations(operator, target, &sums, options, control);
         let apart: Vec<f64> = others.iter().map(|other| sums.apart(known.after, other)).collect();
         let Some(most) = apart.iter().copied().reduce(f64::max) else { return trust.partly_at_best() };
         let mean = apart.iter().sum::<f64>() / apart.len() as f64;
         // Of few pairs they say how far the answer is off; of many the truth is seldom as odd as what is furthest.
-        let trust = if operator.pairs() <= FEW {
-            trust.between(mean)
-        } else {
-            trust.calibrated(CALIBRATED[0], held_out)
+        let trust = match splits {
+            true if !known.explained => trust.between(BETWEEN_SPLIT, mean),
+            false if operator.pairs() <= FEW => trust.between(BETWEEN, mean),
+            _ => trust.calibrated(CALIBRATED[0], held_out),
         };
         // Where they are further away than everything that was sent, the truth lies in the middle of all that counters allow.
-        let floor = |away: f64| EVENLY * away.min(1.0 / (away * away));
+        let floor = |away: f64| if splits { 0.0 } else { EVENLY * away.min(1.0 / (away * away)) };
         let floor: Vec<f64> = sums.away(known.after, &others).into_iter().map(floor).collect();
         let trust = trust.at_least(&floor).no_surer_than(most);
         return if held_out > FORETOLD { trust.partly_at_best() } else { trust };
@@ -163,7 +166,7 @@ pub(crate) fn of_change(
     }
     let trust =
         sums.judged(case, known.after, [&doubts, &others], rivals).calibrated(CALIBRATED[1], held_out);
-    if !matches!(known.start, Start::Atoms(_)) || operator.splits() {
+    if !matches!(known.start, Start::Atoms(_)) {
         return trust;
     }
     // Of many rows the trial has said how far they are off; of few nothing is known of the pattern that it began with.
@@ -207,20 +210,19 @@ fn where_by_chance(
     trust.at_least(&floor)
 }
 
-/// Whether traffic that has nothing in common with the counters' but what hosts send and receive leaves the same between switches: then no pattern
-/// is known by them. Where switches choose and cables are missing, rows are that noisy.
-fn others_do_as_well(operator: &Operator, target: &Target, options: &Options, control: &Control) -> bool {
-    let (mut of_hosts, mut between) = (target.clone(), target.clone());
-    for (row, end) in operator.ends().into_iter().enumerate() {
-        let other = if end { &mut between } else { &mut of_hosts };
-        other.weight[row] = 0.0;
-    }
-    let noise = between.noise();
-    (0..UNLIKE).take_while(|_| control.stopped().is_none()).any(|d| {
-        let mut draw = stream(options.seed, 4_000 + d);
-        let liked: Vec<f64> = (0..operator.pairs()).map(|_| normal(&mut draw)).collect();
-        between.left(operator, &furthest(operator, &of_hosts, &liked, control)) <= AS_NEAR * noise
-    })
+/// Whether hosts' own links hold so many bits that so many atoms do not explain them by chance. Where switches choose, links between switches say
+/// little else: they are sums over all ways of a leaf or a pod.
+fn hosts_tell(operator: &Operator, own: &Target, atoms: usize) -> bool {
+    let mut of_hosts = own.clone();
+    let between = of_hosts.weight.iter_mut().zip(operator.ends()).filter(|(_, end)| !end);
+    between.for_each(|(weight, _)| *weight = 0.0);
+    // Those of next to nothing, acknowledgements, say nothing.
+    bits(of_hosts.rows(), of_hosts.values_above(SOMETHING)) >= BITS * atoms as f64
+}
+
+/// How much rows of so many different bytes hold.
+fn bits(rows: usize, values: usize) -> f64 {
+    rows as f64 * (values.max(1) as f64).log2()
 }
 
 /// `[pair]`: how far the truth is believed to be from bytes spread evenly, which leave `error` of the rows that were held out.
@@ -333,13 +335,11 @@ pub(crate) fn of_atoms(
     let mut chance = guess.by_chance();
     let (mut open, mut partly) = (chance.clone(), fits.clone());
     if case.operator.splits() {
-        // Rows are sums over all ways of a leaf or a pod there, and few; those of next to nothing, acknowledgements, say little.
-        for ((partly, own), atoms) in partly.iter_mut().zip(&targets).zip(guess.list()) {
-            *partly |= own.values_above(SOMETHING) < VALUES_EACH * atoms.len();
+        for (j, (own, atoms)) in targets.iter().zip(guess.list()).enumerate() {
+            open[j] = !hosts_tell(case.operator, own, atoms.len());
+            partly[j] |= open[j];
+            chance[j] |= open[j];
         }
-        let others = one_lane && others_do_as_well(case.operator, target, options, control);
-        open.fill(others);
-        chance.iter_mut().for_each(|chance| *chance |= others);
     } else if target.noise() > NEARLY_EXACT {
         // Noise alone makes rows alike: then that they are few says more.
         open.iter_mut().zip(&fits).for_each(|(open, fits)| *open &= fits);
@@ -365,8 +365,7 @@ fn any_pattern_fits(operator: &Operator, own: &Target) -> bool {
     let used = own.weight.iter().zip(operator.ends());
     let between = used.filter(|(weight, end)| **weight > 0.0 && !end).count();
     let values = own.values();
-    let bits = between as f64 * (values.max(1) as f64).log2();
-    between > 0 && (between < ALIKE[0] && values <= ALIKE[1] || bits < BITS)
+    between > 0 && (between < ALIKE[0] && values <= ALIKE[1] || bits(between, values) < BITS)
 }
 
 /// Trust in the fewest flows: other costs find the same where counters leave no choice.

@@ -9,9 +9,7 @@ const LIMITS: [f64; 2] = [0.015, 0.5];
 const LARGE: f64 = 0.6;
 /// Rows that are held out are told no better than this by anything.
 const LEAST_HELD_OUT: f64 = 1e-3;
-/// An error of sums is `c e^p d^q`, `e` what the trial says and `d` how far explanations of the counters are apart; `e` counts as no less than
-/// this part of `d` (docs/methods/inference.md, "How errors are told").
-const BETWEEN: [f64; 3] = [0.52, 0.25, 0.55];
+/// What the trial says counts as no less than this part of how far explanations of the counters are apart.
 const NEAR: f64 = 0.02;
 /// The truth may be so much of the way to what is furthest.
 const TOWARDS: f64 = 0.4;
@@ -155,9 +153,8 @@ impl Trust {
     /// The same of an answer without a structure, where explanations of the counters are so far apart in the mean. What the trial says and how
     /// far they are apart say more together than either.
     #[must_use]
-    pub(crate) fn between(self, apart: f64) -> Self {
-        let [c, p, q] = BETWEEN;
-        let error = bounded(c * self.leaf_error.max(NEAR * apart).powf(p) * apart.powf(q));
+    pub(crate) fn between(self, [c, p, q, most]: [f64; 4], apart: f64) -> Self {
+        let error = bounded(c * self.leaf_error.max(NEAR * apart).powf(p) * apart.min(most).powf(q));
         let times = error / self.leaf_error.max(f64::MIN_POSITIVE);
         Self {
             verdict: Verdict::of(error),
