@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 
+import numpy as np
 import pytest
 
+import defects
 import netloom as nl
+import spoilt
 
 JOB = '[[job]]\nname = "{name}"\n{what}\nallocation = "contiguous:{first}"\n'
 
@@ -74,6 +77,33 @@ def test_what_looks_the_same_for_all_hosts_is_not_identifiable(netloom, paths):
     result = netloom.result("infer", paths.small, "adaptive", "run/0-adaptive/links.parquet", code=1)
     assert result["verdict"] == "not identifiable"
     assert result["estimated_leaf_error_percent"] > 50
+
+
+@pytest.mark.parametrize(("dead", "seed"), [(0, 0), (3, 0), (4, 0), (4, 1)])
+def test_partners_at_random_are_not_all_pairs_where_cables_are_missing(dead, seed):
+    """All hosts send alike, and where ports were the least loaded hides the rest: told as 0, 95 % off."""
+    fabric = nl.Fabric.generate("two-level:leaves=10,hosts=9,spines=5")
+    if dead:
+        fabric, _ = fabric.damage(random_links=dead, seed=seed + 1)
+    partner = np.random.default_rng(seed).permutation(90)
+    bytes_ = np.zeros((90, 90))
+    bytes_[np.arange(90), partner] = 16384.0
+    np.fill_diagonal(bytes_, 0)
+    sent = spoilt.traffic(fabric, [(list(range(90)), bytes_)])
+    ran = nl.simulate(nl.Scenario.of_traffic(fabric, sent), "adaptive", model="packet", counted=True)
+    found = nl.infer(fabric, "adaptive", ran.counted()).summary()
+    assert found["verdict"] != "identified"
+    assert found["estimated_leaf_error_percent"] > 45
+    assert {job["verdict"] for job in found["hypothesis"]} & {"partly", "not identifiable"}
+
+
+@pytest.mark.parametrize("seed", [302, 940075])
+def test_hosts_that_send_alike_say_nothing_of_a_pattern(seed):
+    """Halves that exchange in a random order, and a transpose: told as less than 0.01 %, over 50 % off."""
+    found = defects.judge(seed, "adaptive")
+    assert found.true > 0.5
+    assert found.told > 0.5 * found.true
+    assert found.verdict != "identified"
 
 
 def test_lanes_and_paths_are_of_tables(netloom, paths):

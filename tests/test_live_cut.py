@@ -18,6 +18,7 @@ import netloom as nl
 from netloom.live import missing_tools
 from netloom.live.bed import Bed, bed
 from netloom.live.polling import Poller
+from netloom.loop.live import Live, LiveLoop
 from netloom.watch import exporter, journals
 from netloom.watch.sources import Polled
 
@@ -118,9 +119,23 @@ def test_the_loop_names_it_and_keeps_the_routes(there, harm):
     loop_names(there, HARMS[harm], seed=3)
 
 
-def loop_names(there: Bed, harm: Callable[[Bed, random.Random], tuple[str, str]], seed: int) -> None:
-    from netloom.loop.live import LiveLoop
+def test_the_loop_says_which_cable_was_cut_and_what_helps(there):
+    """It said "cables, nodes or LIDs changed", and in the next round that there is no route."""
+    reason = loop_names(there, cut, seed=3).round.reason
+    what, _ = cut(there, random.Random(3))
+    assert f"the cable {what} -> spine0" in reason
+    assert "is gone" in reason
+    assert "--repair" in reason
+    # Packets still come to it in the tables that are in force.
+    traffic, net = nl.Traffic.pattern("all-to-all", 32), there.fabric
+    with LiveLoop(there.sim.access, lambda: there.manager.manager) as loop:
+        live = loop.round(lambda _: [], lambda _: there.run(traffic, nl.route("ftree", net), scale=1e6))
+    assert live.round.decision == "kept"
+    assert what[:6] in live.round.reason
+    assert "--repair" in live.round.reason
 
+
+def loop_names(there: Bed, harm: Callable[[Bed, random.Random], tuple[str, str]], seed: int) -> Live:
     told: list[tuple[str, str]] = []
 
     def interval(_: object) -> None:
@@ -132,6 +147,7 @@ def loop_names(there: Bed, harm: Callable[[Bed, random.Random], tuple[str, str]]
     assert live.round.decision == "kept"
     found = [one["text"] for one in live.findings]
     assert any(what in text for text in found), (what, live.findings)
+    return live
 
 
 def test_a_link_state_costs_one_datagram_a_port(there):

@@ -212,8 +212,27 @@ def test_counters_that_are_set_back_are_a_finding_and_routes_stay(rounds):
     rounds.round(lambda seen: None)
     rounds.run(look(rounds.there.sim.access))
     live = rounds.round(reset)
-    rounds.kept(live, "reset", "were set back during the interval")
+    rounds.kept(live, "reset", "were set back during the interval, at leaf00 (8 ports)")
+    assert "perfquery -R" in live.round.reason
     rounds.applied(rounds.round())
+
+
+def test_counters_set_back_while_a_gain_is_measured_are_counted_again(rounds):
+    """The change stayed, and nobody knew what it was worth."""
+    waited = []
+
+    def interval(seen: Seen) -> None:
+        rounds.run(seen)
+        waited.append(seen)
+        if len(waited) == 2:
+            lid = seen.fabric.switch_table()["lid"][seen.fabric.switch_names.index("leaf02")]
+            rounds.there.sim.tool("perfquery", "-x", "-R", "-a", str(lid))
+
+    live = rounds.round(interval)
+    rounds.applied(live)
+    assert len(waited) == 3
+    assert live.round.realised_gain == pytest.approx(live.round.predicted_gain, abs=3)
+    assert ["leaf02 (8 ports)" in one["text"] for one in live.findings] == [True]
 
 
 def test_a_wrong_list_of_jobs_never_makes_tables_worse(rounds, paths):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -10,6 +11,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+import canary_bed
 import netloom as nl
 from netloom.apply import Seen, look
 from netloom.live import missing_tools
@@ -103,6 +105,14 @@ def test_there_is_no_canary_where_no_part_gains(evidence, monkeypatch):
     gains_from(100.0, evidence, monkeypatch)
     assert draw_canary(evidence, proposed, 20.0, 1) is None
     assert draw_canary(evidence, proposed, 60.0, 1) is None
+
+
+def test_hostile_no_canary_goes_against_its_prediction():
+    told = canary_bed.Told()
+    for seed in range(1000, 1000 + int(os.environ.get("NETLOOM_TRIALS", "3"))):
+        canary_bed.run(seed, told)
+    assert told.canaries > 0
+    assert told.faults == []
 
 
 def test_only_bytes_that_take_another_way_cost(evidence):

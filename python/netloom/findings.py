@@ -190,6 +190,7 @@ KINDS: dict[str, tuple[Severity, Class]] = {
     "more": ("error", "input"),
     "outside-jobs": ("warning", "input"),
     "may-have-wrapped": ("warning", "input"),
+    "few-counters": ("warning", "input"),
     "inferred": ("note", "input"),
     "routes-of-a-guess": ("note", "input"),
     "unexplained": ("warning", "input"),

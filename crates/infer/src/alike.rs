@@ -6,9 +6,17 @@
 //! apart tells how random the split is, and that is the noise of links of which it matters: those that have no like, or of which some
 //! were not counted.
 //!
+//! Where cables are missing, an even split of every destination's bytes leaves a switch's links unlike: a spine that has lost a leaf gets nothing of
+//! what goes there. A switch that chooses the least loaded port evens that out. How far the links would be from even ([`lopsided`]) is then noise
+//! of every row that has not all of its kind.
+//!
 //! Rows are alike if random traffic leaves the same in them, twice (as `sim` finds them for flows).
 
+use std::collections::BTreeMap;
+
 use netloom_model::rng::{stream, unit};
+use netloom_model::{Fabric, SwitchId};
+use netloom_routing::PathSet;
 
 use crate::operator::Operator;
 use crate::target::Counted;
@@ -42,8 +50,33 @@ struct Group {
     noise: f64,
 }
 
-/// The same counters with one row for each group of rows that are alike under routings that split traffic; the others are unknown.
-pub fn alike_as_one(operator: &Operator, counted: &Counted) -> (Counted, Alike) {
+/// How far links that a switch chooses among are from what they carry in the mean, root mean square over it, where the bytes of all pairs are split
+/// evenly; 0 where no cable is missing.
+pub fn lopsided(operator: &Operator, routing: usize, fabric: &Fabric, paths: &PathSet) -> f64 {
+    let rows = operator.forward(&vec![1.0; operator.pairs()]);
+    let first = operator.rows_of(routing).start;
+    let mut choices = BTreeMap::<SwitchId, Vec<usize>>::new();
+    for group in 0..paths.group_count() as u32 {
+        let links = paths.group_links(group);
+        let switch =
+            links.first().filter(|_| links.len() > 1).and_then(|&link| fabric.link_from_switch(link));
+        let of_switch = switch.map(|switch| choices.entry(switch).or_default());
+        of_switch.into_iter().for_each(|of| of.extend(links.iter().map(|link| first + link.index())));
+    }
+    let (mut square, mut whole) = (0.0, 0.0);
+    for mut links in choices.into_values() {
+        links.sort_unstable();
+        links.dedup();
+        let mean = links.iter().map(|&row| rows[row]).sum::<f64>() / links.len() as f64;
+        square += links.iter().map(|&row| (rows[row] - mean).powi(2)).sum::<f64>();
+        whole += links.len() as f64 * mean * mean;
+    }
+    if whole > 0.0 { (square / whole).sqrt() } else { 0.0 }
+}
+
+/// The same counters with one row for each group of rows that are alike under routings that split traffic; the others are unknown. Rows that have
+/// not all of their kind are off by `lopsided` of what they carry, too.
+pub fn alike_as_one(operator: &Operator, counted: &Counted, lopsided: f64) -> (Counted, Alike) {
     let mut joined = counted.clone();
     let mut found = Alike::default();
     if !operator.splits() {
@@ -88,7 +121,8 @@ pub fn alike_as_one(operator: &Operator, counted: &Counted) -> (Counted, Alike) 
         } else if whole(operator, &group.rows) {
             of_row * (1.0 / known - 1.0 / all)
         } else {
-            of_row / known
+            // All of them are off alike: a mean is no better.
+            of_row / known + (lopsided * group.mean).powi(2)
         };
         joined.deviation[first] = if group.known > 0 { (group.noise + chance).sqrt() } else { 0.0 };
     }

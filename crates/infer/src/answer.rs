@@ -1,13 +1,51 @@
-//! The answer as traffic over hosts, and how far it is from the truth.
+//! The answer: what was found, the same as traffic over hosts, and how far that is from the truth.
 
 use netloom_counters::Measured;
 use netloom_model::{Csr, Fabric, Hose, LinkId};
 
+use crate::dictionary::Atom;
+use crate::grid::Grid;
 use crate::jobs::Participants;
+use crate::model::Model;
 use crate::operator::Operator;
+use crate::verdict::Trust;
 
 /// A pair below this part of the largest is none.
 const NOTHING: f64 = 1e-9;
+
+/// What was found of a job.
+#[derive(Clone, Debug, PartialEq)]
+pub struct JobFound {
+    /// Its grid; `None` where it has no rows of its own or fewer than two hosts.
+    pub grid: Option<Grid>,
+    /// The next best grid that does not explain it as well, and how much worse: its residual over the best's.
+    pub rival: Option<(Grid, f64)>,
+    /// The atoms of the guess, and what each of their pairs carries.
+    pub atoms: Vec<(Atom, f64)>,
+    /// Whether what was remembered of it has a part in the answer: its grid, or its bytes.
+    pub remembered: bool,
+}
+
+/// The answer.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Estimate {
+    /// `[pair of the operator given]`: bytes.
+    pub bytes: Vec<f64>,
+    /// Pairs that may carry something.
+    pub possible: usize,
+    /// What was found of every job.
+    pub jobs: Vec<JobFound>,
+    /// How the guess was made.
+    pub model: Model,
+    /// What the answer leaves unexplained: weighted residual over the counters' norm.
+    pub residual: f64,
+    /// The same on rows that were held out, of an answer without them; `None` where few atoms or flows explain all.
+    pub held_out: Option<f64>,
+    /// `[row of the operator given]`: counted minus explained, bytes; 0 where nothing is known.
+    pub unexplained: Vec<f64>,
+    /// How far it can be trusted.
+    pub trust: Trust,
+}
 
 /// The bytes of an operator's pairs as a matrix over all hosts.
 pub fn traffic(fabric: &Fabric, operator: &Operator, jobs: &[Participants], bytes: &[f64]) -> Csr {

@@ -140,6 +140,11 @@ impl Guess<'_> {
         self
     }
 
+    /// Whether atoms explain the rows of all jobs.
+    pub fn is_done(&self) -> bool {
+        self.jobs.iter().all(|job| job.as_ref().is_some_and(Pursuit::is_done))
+    }
+
     /// `[pair]`: bytes.
     pub fn bytes(&self, case: &Case) -> Vec<f64> {
         self.added_up(case, |pursuit| pursuit.bytes())

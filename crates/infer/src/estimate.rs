@@ -17,10 +17,10 @@
 use netloom_model::Control;
 use netloom_model::rng::{below, stream};
 
+use crate::answer::{Estimate, JobFound};
 use crate::case::{Case, NOBODY, own_rows};
 use crate::change::{Effort, SETTLED, evenly, exact, least_change, settle};
 use crate::fit::Misfit;
-use crate::found::{Estimate, JobFound};
 use crate::jobs::Participants;
 use crate::memory::{Memory, remembered};
 use crate::model::{ATOMS, BROAD, DENSE, DULL, MIDDLE, Model, NARROW, Options, Start, Tried, models};
@@ -46,6 +46,8 @@ const FAMILIAR: f64 = 1.2;
 const LITTLE: f64 = 1e-4;
 /// An answer that leaves more than this part of the counters is none.
 const UNEXPLAINED: f64 = 0.3;
+/// More unknown rows than this part may hide what a pattern does not have.
+const UNREAD: f64 = 0.03;
 
 /// Who sent how much to whom.
 pub fn estimate(
@@ -146,11 +148,20 @@ pub fn estimate_again(
                 least_change(&small, &case.families, shares, &target, &mut x, &options.effort, control);
             settle(&small, &target, &mut x, SETTLED, control);
             forced = explained(&small, &here, &target, &mut x, control);
-            let deviation = &changed.deviation;
+            let (deviation, start) = (&changed.deviation, model.start);
+            let (chance, explained) = (&guess.by_chance(), guess.is_done());
+            let changed = |after| trust::Changed {
+                before: &before,
+                after,
+                deviation,
+                shares,
+                start,
+                chance,
+                explained,
+            };
             if model.start == Start::Remembered {
                 whose = again.map_or(whose, |again| again.1);
-                let known =
-                    trust::Changed { before: &before, after: &x, deviation, shares, start: model.start };
+                let known = changed(&x);
                 let trust =
                     trust::of_change(&case, &known, &target, (&tried, &ranked), &effort, options, control);
                 let own = memories.iter().zip(&whose).filter(|(_, whose)| **whose);
@@ -159,26 +170,26 @@ pub fn estimate_again(
             } else if model.start != Start::Even && deviation.iter().all(|d| *d == 0.0) {
                 trust::of_atoms(&case, &guess, &target, &ranked, &x, options, control)
             } else {
-                let known =
-                    trust::Changed { before: &before, after: &x, deviation, shares, start: model.start };
+                let known = changed(&x);
                 trust::of_change(&case, &known, &target, (&tried, &ranked), &effort, options, control)
             }
         }
     };
     let residual = target.left(&small, &x);
     if residual > UNEXPLAINED {
+        trust = trust.at_least_in_all(residual.min(1.0));
         trust.verdict = Verdict::NotIdentifiable;
-        trust.leaf_error = trust.leaf_error.max(residual.min(1.0));
-        trust.pair_error = trust.pair_error.max(residual.min(1.0));
     }
-    if forced {
+    let unknown = unknown_rows(operator, counted);
+    if unknown.all > UNREAD {
+        // What is not seen of hosts is in no sum, and counts by its root as bytes do.
+        trust = trust.at_least_in_all(unknown.all.max(unknown.of_hosts.sqrt()).min(1.0)).partly_at_best();
+    }
+    // If stopped, not all that may be right was tried.
+    if forced || control.stopped().is_some() {
         trust = trust.partly_at_best();
     }
-    trust = trust.where_known(known_between(operator, counted));
-    // Not all that may be right was tried.
-    if control.stopped().is_some() {
-        trust.verdict = trust.verdict.max(Verdict::Partly);
-    }
+    trust = trust.where_known(known_between(operator, counted)).no_better_than_its_worst();
     let mut whole = vec![0.0; operator.pairs()];
     let kept = whole.iter_mut().zip(&keep).filter(|(_, keep)| **keep);
     kept.zip(x).for_each(|((whole, _), x)| *whole = x);
@@ -215,6 +226,27 @@ fn explained(
         exact::explain(operator, target, x, control);
     }
     misfit.is_foreign()
+}
+
+/// Of the rows that pairs cross the part that is unknown, and of those of hosts' links.
+struct Unknown {
+    all: f64,
+    of_hosts: f64,
+}
+
+/// Links that are alike under routings that split traffic stand for each other: there none counts as unknown.
+fn unknown_rows(operator: &Operator, counted: &Counted) -> Unknown {
+    let crossed = operator.forward(&vec![1.0; operator.pairs()]);
+    let ends = operator.ends();
+    let part = |of: &dyn Fn(usize) -> bool| {
+        let rows = || (0..operator.rows()).filter(|&row| crossed[row] > 0.0 && of(row));
+        let unknown = rows().filter(|&row| !counted.bytes[row].is_finite()).count();
+        unknown as f64 / rows().count().max(1) as f64
+    };
+    if operator.splits() {
+        return Unknown { all: 0.0, of_hosts: 0.0 };
+    }
+    Unknown { all: part(&|_| true), of_hosts: part(&|row| ends[row]) }
 }
 
 /// Of pairs whose ways cross rows between switches the part that crosses one whose bytes are known; 1 if there are no such pairs.

@@ -9,7 +9,7 @@
 
 use netloom_model::LinkId;
 
-use crate::found::Estimate;
+use crate::answer::Estimate;
 use crate::operator::Operator;
 use crate::target::Counted;
 
@@ -23,7 +23,8 @@ const NAMED: usize = 10;
 /// (docs/methods/inference.md).
 pub(crate) const FOREIGN: f64 = 0.004;
 /// The same where noise hides it: so many standard deviations, root mean square over all bytes. Ports read seconds apart in an interval of
-/// ten leave 2.3 under right routes.
+/// ten leave 2.3 under right routes. What is left must be [`FOREIGN`] all the same: looking after a fabric leaves a little on every link, which
+/// is many deviations where ends of links agree.
 const FOREIGN_DEVIATIONS: f64 = 3.0;
 
 /// A row that the answer does not explain.
@@ -46,6 +47,8 @@ pub struct Unexplained {
 pub struct Fit {
     /// What is unexplained beyond noise, over all that was counted.
     pub share: f64,
+    /// What is unexplained at all, over all that was counted.
+    pub left: f64,
     /// What is unexplained in standard deviations of the counters, root mean square over the bytes of rows
     /// with noise: of next to nothing counted, deviations say little; none is less than a thousandth of its row. `None`: counters are exact.
     pub deviations: Option<f64>,
@@ -56,7 +59,7 @@ pub struct Fit {
 impl Fit {
     /// Whether counters and routes can't belong together.
     pub fn is_foreign(&self) -> bool {
-        Misfit { share: self.share, deviations: self.deviations }.is_foreign()
+        Misfit { share: self.share, deviations: self.deviations, left: self.left }.is_foreign()
     }
 }
 
@@ -64,6 +67,7 @@ impl Fit {
 pub(crate) struct Misfit {
     /// As in [`Fit`].
     pub share: f64,
+    left: f64,
     deviations: Option<f64>,
 }
 
@@ -71,12 +75,13 @@ impl Misfit {
     /// Of what is `left`, counted minus explained, `[row]`.
     pub fn of(counted: &Counted, left: &[f64]) -> Self {
         let (mut beyond, mut all) = (0.0, 0.0);
-        let (mut squares, mut noisy) = (0.0, 0.0);
+        let (mut squares, mut noisy, mut off) = (0.0, 0.0, 0.0);
         for (at, (&bytes, &left)) in counted.bytes.iter().zip(left).enumerate() {
             if !bytes.is_finite() {
                 continue;
             }
             all += bytes;
+            off += left.abs();
             let deviation = counted.deviation[at];
             if deviation > 0.0 {
                 squares += bytes * (left / deviation.hypot(SLACK * bytes)).powi(2);
@@ -84,13 +89,18 @@ impl Misfit {
             }
             beyond += excess(bytes, deviation, left);
         }
-        let share = if all > 0.0 { beyond / all } else { 0.0 };
-        Self { share, deviations: (noisy > 0.0).then(|| f64::sqrt(squares / noisy)) }
+        let part = |of: f64| if all > 0.0 { of / all } else { 0.0 };
+        Self {
+            share: part(beyond),
+            left: part(off),
+            deviations: (noisy > 0.0).then(|| f64::sqrt(squares / noisy)),
+        }
     }
 
     /// Whether it is more than what belongs together leaves.
     pub fn is_foreign(&self) -> bool {
-        self.share > FOREIGN || self.deviations.is_some_and(|d| d > FOREIGN_DEVIATIONS)
+        let noisy = self.deviations.is_some_and(|d| d > FOREIGN_DEVIATIONS);
+        self.share > FOREIGN || noisy && self.left > FOREIGN
     }
 }
 
@@ -102,7 +112,7 @@ fn excess(bytes: f64, deviation: f64, left: f64) -> f64 {
 
 /// How an answer fits what was counted.
 pub fn fit(operator: &Operator, counted: &Counted, estimate: &Estimate) -> Fit {
-    let Misfit { share, deviations } = Misfit::of(counted, &estimate.unexplained);
+    let Misfit { share, left: off, deviations } = Misfit::of(counted, &estimate.unexplained);
     let (mut rows, mut others) = (Vec::new(), Vec::new());
     for (at, (&bytes, &left)) in counted.bytes.iter().zip(&estimate.unexplained).enumerate() {
         if !bytes.is_finite() {
@@ -123,7 +133,7 @@ pub fn fit(operator: &Operator, counted: &Counted, estimate: &Estimate) -> Fit {
         rows.truncate(NAMED);
     }
     rows.sort_by(worst_first);
-    Fit { share, deviations, rows: rows.into_iter().map(|r| r.1).collect() }
+    Fit { share, left: off, deviations, rows: rows.into_iter().map(|r| r.1).collect() }
 }
 
 fn worst_first(a: &(f64, Unexplained), b: &(f64, Unexplained)) -> std::cmp::Ordering {

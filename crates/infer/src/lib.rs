@@ -3,7 +3,7 @@
 //! | module | what |
 //! |---|---|
 //! | [`alike`] | links that share traffic evenly, taken together |
-//! | [`answer`] | the answer as traffic, and how far it is from the truth |
+//! | [`answer`] | the answer, the same as traffic, and how far that is from the truth |
 //! | [`bases`] | bases in which the traffic of applications is sparse |
 //! | [`case`] | what stays the same while models are tried |
 //! | [`change`] | the least change of a guess that explains the counters; solved exactly (`change::exact`) before they are refused |
@@ -17,7 +17,6 @@
 //! | [`model`] | what is tried: the guess, its changes, how hard |
 //! | [`operator`] | pairs to counters and back, without a matrix |
 //! | [`estimate`] | the whole way |
-//! | [`found`] | what was found |
 //! | [`fit`] | whether the answer fits the counters |
 //! | [`grid`] | process grids: pairs of ranks by their offset |
 //! | [`pattern`] | what whole applications do: atoms that are tried together |
@@ -35,6 +34,7 @@
 //! | [`span`] | several intervals, each under routes of its own, as one |
 //! | [`sparse`] | the fewest flows that explain the counters |
 //! | `split` | the ways of all pairs where switches choose packet by packet |
+//! | `sums` | sums over (source leaf, destination), by job, and what doubts make of them |
 //! | [`target`] | what was counted, and how much each row of it matters |
 //! | [`trust`] | how far an answer can be trusted |
 //! | [`verdict`] | how far an answer can be trusted, in figures and in a word |
@@ -55,7 +55,6 @@ pub mod dictionary;
 pub mod error;
 pub mod estimate;
 pub mod fit;
-pub mod found;
 pub mod grid;
 pub mod jobs;
 pub mod memory;
@@ -76,6 +75,7 @@ pub mod span;
 pub mod sparse;
 pub mod sparsity;
 mod split;
+mod sums;
 pub mod target;
 pub mod trust;
 pub mod turns;
@@ -86,14 +86,13 @@ pub mod words;
 
 pub use netloom_counters::LaneScheme;
 
-pub use alike::{Alike, alike_as_one};
-pub use answer::{Errors, errors, sums, traffic};
+pub use alike::{Alike, alike_as_one, lopsided};
+pub use answer::{Errors, Estimate, errors, sums, traffic};
 pub use bases::{Basis, Frame};
 pub use dictionary::{Atom, Dictionary};
 pub use error::InferError;
 pub use estimate::{estimate, estimate_again};
 pub use fit::{Fit, fit};
-pub use found::Estimate;
 pub use grid::{Grid, Order};
 pub use jobs::Participants;
 pub use memory::Memory;
@@ -108,6 +107,6 @@ pub use scope::{Scope, scope};
 pub use span::{Span, span};
 pub use sparsity::{Sparsity, sparsity};
 pub use target::{Counted, Target};
-pub use verdict::{Trust, Verdict};
+pub use verdict::{JobTrust, Trust, Verdict};
 pub use windows::{Joined, Seen, Window, joined};
 pub use words::in_words;

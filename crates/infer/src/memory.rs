@@ -12,7 +12,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::found::Estimate;
+use crate::answer::Estimate;
 use crate::grid::Grid;
 use crate::jobs::Participants;
 use crate::operator::{Operator, Pair};

@@ -18,6 +18,8 @@ pub enum Pattern {
     Groups,
     /// Neighbours on a grid whose ends meet.
     Periodic,
+    /// Every rank and the one that is so many further, round the end.
+    Shifts,
     /// Rank (x, y) and the rank that (y, x) has where y runs fastest.
     Transposed,
     /// Ranks that differ in one bit (hypercubes, butterflies), and mirrored ranks.
@@ -26,16 +28,16 @@ pub enum Pattern {
     Mixed,
 }
 
-/// Everybody is one group of no more pairs than this; larger ones are too long to write down.
+/// Atoms that every rank is in, as groups and shifts are, have no more pairs than this together; more are too long to write down.
 const PAIRS: u64 = 1 << 19;
 
 impl Pattern {
     /// What is tried beside neighbours; what is mixed only where these explain nothing.
-    pub const OTHERS: [Self; 4] = [Self::Groups, Self::Periodic, Self::Transposed, Self::Bits];
+    pub const OTHERS: [Self; 5] = [Self::Groups, Self::Periodic, Self::Shifts, Self::Transposed, Self::Bits];
 
     /// Whether every rank sends as much as every other.
     pub fn is_even(self) -> bool {
-        matches!(self, Self::Groups | Self::Periodic)
+        matches!(self, Self::Groups | Self::Periodic | Self::Shifts)
     }
 
     /// Whether it says anything on this grid that it doesn't on another.
@@ -45,7 +47,7 @@ impl Pattern {
             Self::Neighbours | Self::Periodic => true,
             Self::Groups | Self::Mixed => grid.order == Order::Rows && sides > 1,
             Self::Transposed => grid.order == Order::Rows && sides == 2,
-            Self::Bits => grid.order == Order::Rows && sides < 2,
+            Self::Bits | Self::Shifts => grid.order == Order::Rows && sides < 2,
         }
     }
 }
@@ -73,7 +75,17 @@ impl Dictionary<'_> {
         match pattern {
             Pattern::Neighbours => {}
             Pattern::Groups | Pattern::Mixed => self.add_groups(),
-            Pattern::Periodic => self.add_wrapped(),
+            Pattern::Periodic => {
+                // Where a side is two, there and back are the same.
+                let steps = |side: u32| if side > 2 { -1..=1 } else { 0..=i64::from(side) - 1 };
+                self.add_wrapped(self.grid().sides.map(steps));
+            }
+            Pattern::Shifts => {
+                let ranks = self.grid().ranks();
+                if u64::from(ranks).pow(2) <= PAIRS {
+                    self.add_wrapped(self.grid().sides.map(|side| 0..=i64::from(side) - 1));
+                }
+            }
             Pattern::Transposed => {
                 let [x, y, _] = self.grid().sides;
                 self.add_whole(Atom::Transposed, |add| (0..x * y).all(|r| add(r, r / x + y * (r % x))));
@@ -99,13 +111,11 @@ impl Dictionary<'_> {
         }
     }
 
-    /// Adds neighbours on a grid whose ends meet.
-    fn add_wrapped(&mut self) {
+    /// Adds what is so many steps away on a grid whose ends meet.
+    fn add_wrapped(&mut self, steps: [RangeInclusive<i64>; 3]) {
         let ranks = self.grid().ranks();
         let sides = self.grid().sides.map(i64::from);
-        // Where a side is two, there and back are the same.
-        let steps = |side: i64| if side > 2 { -1..=1 } else { 0..=side - 1 };
-        for (c, b, a) in triples(sides.map(steps)).filter(|&step| step != (0, 0, 0)) {
+        for (c, b, a) in triples(steps).filter(|&step| step != (0, 0, 0)) {
             let offset = [a, b, c];
             let to = |from: u32| {
                 let place = self.place_of(from);

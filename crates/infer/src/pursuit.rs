@@ -105,7 +105,8 @@ impl<'a> Pursuit<'a> {
             self.add(atom, column);
         }
         self.refit();
-        self.begun = self.tried();
+        // Of shifts there are as many as ranks: those in use were chosen.
+        self.begun = if pattern == Pattern::Shifts { 0 } else { self.tried() };
     }
 
     /// Takes up to `steps` more atoms in; ends early where none helps, or when stopped.

@@ -14,7 +14,7 @@
 use netloom_model::{Control, HostId};
 use netloom_numeric::{LinearMap, LinearProgram, LpEffort, solve_lp};
 
-use crate::found::Estimate;
+use crate::answer::Estimate;
 use crate::jobs::Participants;
 use crate::operator::{Operator, Pair};
 use crate::target::{Counted, Target};

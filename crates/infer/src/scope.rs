@@ -43,10 +43,11 @@ impl Scope {
         // A single host outside has nobody to talk to: its bytes are in no pair of the answer.
         let absent = if joined.outsiders.len() == 1 { self.outside_norm } else { 0.0 };
         let missing = absent.max(self.unexplained);
-        let off = |error: f64| error.hypot(missing).max(if doubtful { WRAPPED } else { 0.0 });
+        let trust = if doubtful { trust.at_least_in_all(WRAPPED).partly_at_best() } else { trust };
+        let off = |error: f64| error.hypot(missing);
         let leaf_error = off(trust.leaf_error);
         let mut verdict = trust.verdict.max(Verdict::of(leaf_error));
-        if self.outside.max(self.outside_norm).max(self.unexplained) > OUTSIDE || doubtful {
+        if self.outside.max(self.outside_norm).max(self.unexplained) > OUTSIDE {
             verdict = verdict.max(Verdict::Partly);
         }
         Trust { verdict, leaf_error, pair_error: off(trust.pair_error), ..trust }

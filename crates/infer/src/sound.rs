@@ -6,11 +6,15 @@ use netloom_routing::PathSet;
 
 use crate::error::InferError;
 use crate::fit::{FOREIGN, Fit};
+use crate::operator::Operator;
 use crate::rows::{Outsider, Rows};
 use crate::span::{Odd, Span};
+use crate::target::Counted;
 
 /// How many are named of what there may be thousands of.
 const NAMED: usize = 5;
+/// More than this part of the rows that is unknown is worth a finding.
+const LEFT_OUT: f64 = 0.25;
 
 /// The lanes of the rows, those of the scheme, and what is odd about them.
 ///
@@ -57,13 +61,20 @@ pub fn usable_lanes(
 pub fn something_counted(rows: &Rows) -> Result<(), InferError> {
     let mut known = rows.counted.bytes.iter().filter(|b| b.is_finite()).peekable();
     let text = if known.peek().is_none() {
-        "no link has counters that can be trusted (netloom counters check says why)"
-    } else if known.all(|&b| b == 0.0) {
-        "all counters are 0: nothing was sent in this interval"
-    } else {
+        "no link has counters that can be trusted (netloom counters check says why)".into()
+    } else if known.any(|&b| b != 0.0) {
         return Ok(());
+    } else if rows.links_left_out > 0 {
+        // What carried most is full first.
+        format!(
+            "the counters that can be trusted are all 0, those of {} links cannot be trusted (netloom counters check says why): expected \
+             counters of links that carried something",
+            rows.links_left_out
+        )
+    } else {
+        "all counters are 0: nothing was sent in this interval".into()
     };
-    Err(InferError::Mismatch(text.into()))
+    Err(InferError::Mismatch(text))
 }
 
 /// What is wrong with counters: impossible ones, of which some are named, and how many others are left out of the fit.
@@ -106,6 +117,23 @@ pub fn outside(fabric: &Fabric, outsiders: &[Outsider]) -> Option<String> {
             _ => "they are taken as one more job, and the answer is no better than partly known",
         }
     ))
+}
+
+/// That too few are known of the rows that pairs cross; `None` if enough are. Where switches choose, links that are alike stand for each other.
+pub fn few_counters(operator: &Operator, counted: &Counted) -> Option<String> {
+    if operator.splits() {
+        return None;
+    }
+    let crossed = operator.forward(&vec![1.0; operator.pairs()]);
+    let rows = crossed.iter().zip(&counted.bytes).filter(|(pairs, _)| **pairs > 0.0);
+    let (all, unknown) = rows
+        .fold((0usize, 0), |(all, unknown), (_, bytes)| (all + 1, unknown + usize::from(!bytes.is_finite())));
+    (unknown as f64 > LEFT_OUT * all as f64).then(|| {
+        format!(
+            "{unknown} of {all} counters that the jobs' traffic may be in cannot be trusted or were not read (netloom counters check says \
+             why): what crosses these links is a guess, and counts as error"
+        )
+    })
 }
 
 /// Why counters and routes can't belong together, with the worst links; `names` are those of the intervals, one a routing.

@@ -136,8 +136,15 @@ impl Target {
 
     /// How many different bytes rows have, noise excepted.
     pub fn values(&self) -> usize {
+        self.values_above(0.0)
+    }
+
+    /// The same of rows with more than this part of the mean.
+    pub fn values_above(&self, part: f64) -> usize {
+        let used = self.bytes.iter().zip(&self.weight).filter(|(_, weight)| **weight > 0.0);
+        let least = part * used.map(|(bytes, _)| bytes).sum::<f64>() / self.rows().max(1) as f64;
         let rows = self.bytes.iter().zip(&self.deviation).zip(&self.weight);
-        let used = rows.filter(|((bytes, _), weight)| **bytes > 0.0 && **weight > 0.0);
+        let used = rows.filter(|((bytes, _), weight)| **bytes > least && **weight > 0.0);
         let mut values: Vec<(f64, f64)> = used.map(|((&bytes, &noise), _)| (bytes, noise)).collect();
         values.sort_by(|a, b| a.0.total_cmp(&b.0));
         values.dedup_by(|next, first| next.0 - first.0 <= ALIKE * first.0 + 4.0 * first.1);

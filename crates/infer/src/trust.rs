@@ -13,7 +13,7 @@
 //! 1993, ch. 6 (the parametric bootstrap).
 
 use netloom_model::Control;
-use netloom_model::rng::{Stream, normal, stream};
+use netloom_model::rng::{normal, stream};
 
 use crate::case::{Case, Guess};
 use crate::change::{Effort, SETTLED, evenly, least_change, settle};
@@ -23,8 +23,9 @@ use crate::prior::Shares;
 use crate::range::furthest;
 use crate::ranking::Ranked;
 use crate::rest::Rest;
+use crate::sums::{Doubt, Sums};
 use crate::target::Target;
-use crate::verdict::{LIKELY, LeafSum, Trust, Verdict, bounded};
+use crate::verdict::Trust;
 
 /// How often the same is done with known traffic.
 const DRAWS: u64 = 3;
@@ -40,25 +41,34 @@ const FURTHEST: u64 = 4;
 const MANY: usize = 20_000;
 /// Nor where there are so many rows for each flow: there and back over a spine are eight.
 const PLENTY: f64 = 6.0;
-/// A sum is known if it is wrong by no more than this part.
-const KNOWN: f64 = 0.1;
 /// The same with known traffic is Gaussian, which real traffic is not. On one lane an error `e` of leaf sums is told as `c e^p h^q`, `h` that
 /// of rows which were held out, of bytes spread evenly and of patterns (docs/methods/inference.md, "How errors are told").
 const CALIBRATED: [[f64; 3]; 2] = [[1.3, 0.85, 0.08], [1.15, 0.9, 0.0]];
 /// Up to so many pairs errors are told from how far explanations are apart.
 const FEW: usize = 400;
+/// An error is `c e^p d^q` there, `e` what the trial says and `d`, up to a limit, how far explanations of the counters are apart; and where switches
+/// choose (docs/methods/inference.md, "How errors are told").
+const BETWEEN: [f64; 4] = [0.52, 0.25, 0.55, f64::INFINITY];
+const BETWEEN_SPLIT: [f64; 4] = [0.7, 0.25, 0.6, 1.0];
 /// Up to so many pairs explanations are looked for twice.
 const SMALL: usize = 5_000;
+/// An answer without a structure is so much of the way to what is furthest from the truth, and no less believed to be: 0.16 to 0.94 of it in
+/// 9 of 10 cases (docs/methods/inference.md, "How errors are told").
+const EVENLY: f64 = 0.5;
+/// The same of atoms that explain a job's counters by chance: they are as far out as what is furthest.
+const BY_CHANCE: f64 = 0.7;
+/// Hosts' links that carry less than this part of the mean say nothing of a pattern.
+const SOMETHING: f64 = 0.01;
+/// Counters with less noise than this part are as good as exact.
+const NEARLY_EXACT: f64 = 1e-3;
 /// Of patterns on one lane known traffic says so much of what it says of others.
 const OF_PATTERNS: f64 = 0.5;
 /// Bytes spread evenly that predict rows which were held out worse than this are not identified, however alike the rows are.
 const FORETOLD: f64 = 0.05;
 /// Fewer rows between switches than this, with no more different bytes than the other, are explained by many patterns alike.
 const ALIKE: [usize; 2] = [64, 3];
-/// So few bits between switches, too: there are thousands of patterns.
+/// So few bits between switches, too: there are thousands of patterns. Where switches choose, an atom has to have as many.
 const BITS: f64 = 21.0;
-/// How many of the largest sums are told.
-const TOLD: usize = 10;
 
 /// A guess and what became of it.
 pub(crate) struct Changed<'a> {
@@ -69,6 +79,10 @@ pub(crate) struct Changed<'a> {
     pub shares: &'a Shares,
     /// What the guess began with.
     pub start: Start,
+    /// `[job]`: whether its atoms may be right by chance.
+    pub chance: &'a [bool],
+    /// Whether atoms explain the rows of all jobs, too many of them to be believed: nothing odd was sent.
+    pub explained: bool,
 }
 
 /// Trust in a guess that was changed to explain the counters.
@@ -84,7 +98,7 @@ pub(crate) fn of_change(
     control: &Control,
 ) -> Trust {
     let operator = case.operator;
-    let sums = Sums::new(operator);
+    let sums = Sums::new(operator, case.jobs.len());
     let deviation = if known.start == Start::Even {
         unlike(operator, known, target, tried.first().map_or(0.0, |best| best.error))
     } else {
@@ -124,23 +138,24 @@ pub(crate) fn of_change(
     }
     let held_out = tried.first().map_or(0.0, |best| best.error);
     let one_lane = operator.lanes() == 1;
-    if known.start == Start::Even && one_lane {
+    // Where switches choose, few rows say who sends to whom, whatever was believed to begin with.
+    let splits = operator.splits() && operator.routings() == 1;
+    if (known.start == Start::Even || splits) && one_lane {
         let trust = sums.judged(case, known.after, [&doubts, &others], rivals);
-        let looks = if operator.pairs() <= SMALL { 2 } else { 1 };
-        let looks = (0..looks).take_while(|_| control.stopped().is_none()).map(|d| {
-            let liked = sums.liked(&mut stream(options.seed, 2_000 + d));
-            sums.apart(known.after, &furthest(operator, target, &liked, control))
-        });
-        let apart = looks.collect::<Vec<f64>>();
+        let others = explanations(operator, target, &sums, options, control);
+        let apart: Vec<f64> = others.iter().map(|other| sums.apart(known.after, other)).collect();
         let Some(most) = apart.iter().copied().reduce(f64::max) else { return trust.partly_at_best() };
         let mean = apart.iter().sum::<f64>() / apart.len() as f64;
         // Of few pairs they say how far the answer is off; of many the truth is seldom as odd as what is furthest.
-        let trust = if operator.pairs() <= FEW {
-            trust.between(mean)
-        } else {
-            trust.calibrated(CALIBRATED[0], held_out)
+        let trust = match splits {
+            true if !known.explained => trust.between(BETWEEN_SPLIT, mean),
+            false if operator.pairs() <= FEW => trust.between(BETWEEN, mean),
+            _ => trust.calibrated(CALIBRATED[0], held_out),
         };
-        let trust = trust.no_surer_than(most);
+        // Where they are further away than everything that was sent, the truth lies in the middle of all that counters allow.
+        let floor = |away: f64| if splits { 0.0 } else { EVENLY * away.min(1.0 / (away * away)) };
+        let floor: Vec<f64> = sums.away(known.after, &others).into_iter().map(floor).collect();
+        let trust = trust.at_least(&floor).no_surer_than(most);
         return if held_out > FORETOLD { trust.partly_at_best() } else { trust };
     }
     if known.start == Start::Even || !one_lane || operator.routings() > 1 {
@@ -149,7 +164,65 @@ pub(crate) fn of_change(
     for doubt in &mut doubts {
         doubt.miss.iter_mut().for_each(|miss| *miss *= OF_PATTERNS);
     }
-    sums.judged(case, known.after, [&doubts, &others], rivals).calibrated(CALIBRATED[1], held_out)
+    let trust =
+        sums.judged(case, known.after, [&doubts, &others], rivals).calibrated(CALIBRATED[1], held_out);
+    if !matches!(known.start, Start::Atoms(_)) {
+        return trust;
+    }
+    // Of many rows the trial has said how far they are off; of few nothing is known of the pattern that it began with.
+    let own = case.targets(target);
+    let fits = own.iter().map(|own| any_pattern_fits(operator, own)).zip(known.chance);
+    let open: Vec<bool> = fits.map(|(fits, chance)| fits && *chance).collect();
+    where_by_chance(trust, case, &open, (target, known.after), &sums, options, control)
+}
+
+/// Traffic that explains the counters and is far from other such traffic: in random directions of the sums.
+fn explanations(
+    operator: &Operator,
+    target: &Target,
+    sums: &Sums,
+    options: &Options,
+    control: &Control,
+) -> Vec<Vec<f64>> {
+    let looks = if operator.pairs() <= SMALL { 2 } else { 1 };
+    let looks = (0..looks).take_while(|_| control.stopped().is_none());
+    let one = |d: u64| furthest(operator, target, &sums.liked(&mut stream(options.seed, 2_000 + d)), control);
+    looks.map(one).collect()
+}
+
+/// The same trust where atoms explain some jobs by chance: then these are as far off as other explanations are away, and *partly* known at best.
+fn where_by_chance(
+    trust: Trust,
+    case: &Case,
+    chance: &[bool],
+    (target, x): (&Target, &[f64]),
+    sums: &Sums,
+    options: &Options,
+    control: &Control,
+) -> Trust {
+    if !chance.contains(&true) {
+        return trust;
+    }
+    let others = explanations(case.operator, target, sums, options, control);
+    let away = sums.away(x, &others).into_iter().zip(chance);
+    let floor: Vec<f64> =
+        away.map(|(away, chance)| if *chance { BY_CHANCE * away.min(1.0) } else { 0.0 }).collect();
+    trust.at_least(&floor)
+}
+
+/// Whether hosts' own links hold so many bits that so many atoms do not explain them by chance. Where switches choose, links between switches say
+/// little else: they are sums over all ways of a leaf or a pod.
+fn hosts_tell(operator: &Operator, own: &Target, atoms: usize) -> bool {
+    let mut of_hosts = own.clone();
+    let between = of_hosts.weight.iter_mut().zip(operator.ends()).filter(|(_, end)| !end);
+    between.for_each(|(weight, _)| *weight = 0.0);
+    // Those of next to nothing, acknowledgements, say nothing.
+    bits(of_hosts.rows(), of_hosts.values_above(SOMETHING)) >= BITS * atoms as f64
+}
+
+/// How much rows of so many different bytes hold.
+fn bits(rows: usize, values: usize) -> f64 {
+    rows as f64 * (values.max(1) as f64).log2()
 }
 
 /// `[pair]`: how far the truth is believed to be from bytes spread evenly, which leave `error` of the rows that were held out.
@@ -205,13 +278,6 @@ fn rival_cases<'a>(case: &Case<'a>, ranked: &[Ranked], control: &Control) -> imp
     others.map(on)
 }
 
-/// What the truth may be away from the answer.
-struct Doubt {
-    weight: f64,
-    /// `[pair]`: bytes.
-    miss: Vec<f64>,
-}
-
 /// Trust in atoms that explain everything but noise.
 pub(crate) fn of_atoms(
     case: &Case,
@@ -222,7 +288,7 @@ pub(crate) fn of_atoms(
     options: &Options,
     control: &Control,
 ) -> Trust {
-    let sums = Sums::new(case.operator);
+    let sums = Sums::new(case.operator, case.jobs.len());
     let difference = |other: Vec<f64>| x.iter().zip(other).map(|(x, other)| x - other).collect::<Vec<f64>>();
     let mut noise = Vec::new();
     if target.deviation.iter().any(|d| *d > 0.0) {
@@ -264,7 +330,20 @@ pub(crate) fn of_atoms(
     // On one lane rows are often alike, and atoms that were chosen one by one explain any few different bytes. Patterns say beforehand
     // what they are, but not if rows without bytes cut them to size.
     let one_lane = case.operator.lanes() == 1 && case.operator.routings() == 1;
-    let chance = guess.by_chance();
+    let targets = case.targets(target);
+    let fits: Vec<bool> = targets.iter().map(|own| any_pattern_fits(case.operator, own)).collect();
+    let mut chance = guess.by_chance();
+    let (mut open, mut partly) = (chance.clone(), fits.clone());
+    if case.operator.splits() {
+        for (j, (own, atoms)) in targets.iter().zip(guess.list()).enumerate() {
+            open[j] = !hosts_tell(case.operator, own, atoms.len());
+            partly[j] |= open[j];
+            chance[j] |= open[j];
+        }
+    } else if target.noise() > NEARLY_EXACT {
+        // Noise alone makes rows alike: then that they are few says more.
+        open.iter_mut().zip(&fits).for_each(|(open, fits)| *open &= fits);
+    }
     if one_lane && chance.contains(&true) {
         let mut even = evenly(case.operator, target, control);
         settle(case.operator, target, &mut even, SETTLED, control);
@@ -274,10 +353,11 @@ pub(crate) fn of_atoms(
         grids.push(Doubt { weight: 1.0, miss });
     }
     let trust = sums.judged(case, x, [&noise, &grids], rivals);
-    if one_lane && case.targets(target).iter().any(|own| any_pattern_fits(case.operator, own)) {
-        return trust.partly_at_best();
+    if !one_lane {
+        return trust;
     }
-    trust
+    let trust = where_by_chance(trust, case, &open, (target, x), &sums, options, control);
+    trust.partly_at_best_where(&partly)
 }
 
 /// Whether a job's own rows say so little that which pattern explains them is chance: few between switches, with few different bytes.
@@ -285,8 +365,7 @@ fn any_pattern_fits(operator: &Operator, own: &Target) -> bool {
     let used = own.weight.iter().zip(operator.ends());
     let between = used.filter(|(weight, end)| **weight > 0.0 && !end).count();
     let values = own.values();
-    let bits = between as f64 * (values.max(1) as f64).log2();
-    between > 0 && (between < ALIKE[0] && values <= ALIKE[1] || bits < BITS)
+    between > 0 && (between < ALIKE[0] && values <= ALIKE[1] || bits(between, values) < BITS)
 }
 
 /// Trust in the fewest flows: other costs find the same where counters leave no choice.
@@ -310,7 +389,7 @@ pub(crate) fn of_fewest(
         let other = rest.fewest(&target, Some(options.seed + d), control);
         doubts.push(Doubt { weight: 1.0, miss: x.iter().zip(other).map(|(x, other)| x - other).collect() });
     }
-    let sums = Sums::new(case.operator);
+    let sums = Sums::new(case.operator, case.jobs.len());
     let mut apart = vec![Doubt { weight: 1.0, miss: vec![0.0; x.len()] }];
     let open = case.operator.pairs() <= MANY && rest.rows_each(target, x) < PLENTY;
     let looks = if open { FURTHEST } else { 0 };
@@ -321,95 +400,4 @@ pub(crate) fn of_fewest(
         apart.push(Doubt { weight: 1.0, miss });
     }
     sums.judged(case, x, [&doubts, &apart], 0)
-}
-
-/// Sums over (source leaf, destination).
-struct Sums {
-    /// `[pair]`: which sum.
-    of: Vec<u32>,
-    /// `[sum]`: a pair of it.
-    one: Vec<u32>,
-}
-
-impl Sums {
-    fn new(operator: &Operator) -> Self {
-        let (mut of, mut one) = (Vec::with_capacity(operator.pairs()), Vec::new());
-        // `[leaf]`: destination for which it was seen last, and its sum.
-        let mut seen: Vec<((u32, u32), u32)> = Vec::new();
-        for (p, pair) in operator.iter().enumerate() {
-            let (leaf, now) = (operator.leaf(pair) as usize, (pair.job, pair.destination));
-            if leaf >= seen.len() {
-                seen.resize(leaf + 1, ((u32::MAX, u32::MAX), 0));
-            }
-            if seen[leaf].0 != now {
-                seen[leaf] = (now, one.len() as u32);
-                one.push(p as u32);
-            }
-            of.push(seen[leaf].1);
-        }
-        Self { of, one }
-    }
-
-    /// How far traffic is from `x` in its sums, over theirs.
-    fn apart(&self, x: &[f64], other: &[f64]) -> f64 {
-        let (sums, others) = (self.add_up(x), self.add_up(other));
-        let square = |of: &mut dyn Iterator<Item = f64>| of.map(|v| v * v).sum::<f64>();
-        let apart = square(&mut sums.iter().zip(&others).map(|(a, b)| a - b));
-        (apart / square(&mut sums.iter().copied()).max(f64::MIN_POSITIVE)).sqrt()
-    }
-
-    /// A direction for the sums, at random; `[pair]`.
-    fn liked(&self, draw: &mut Stream) -> Vec<f64> {
-        let of_sum: Vec<f64> = self.one.iter().map(|_| normal(draw)).collect();
-        self.of.iter().map(|&sum| of_sum[sum as usize]).collect()
-    }
-
-    fn add_up(&self, x: &[f64]) -> Vec<f64> {
-        let mut sums = vec![0.0; self.one.len()];
-        for (&of, x) in self.of.iter().zip(x) {
-            sums[of as usize] += x;
-        }
-        sums
-    }
-
-    /// What independent doubts say of `x`: of each kind the weighted mean square counts.
-    fn judged(&self, case: &Case, x: &[f64], kinds: [&[Doubt]; 2], rivals: usize) -> Trust {
-        let square = |v: &[f64]| v.iter().map(|v| v * v).sum::<f64>();
-        let part = |of: f64, whole: f64| if whole > 0.0 { of / whole } else { 0.0 };
-        let sums = self.add_up(x);
-        // `[sum]`: variance; and of all pairs.
-        let (mut of_sums, mut of_pairs) = (vec![0.0; sums.len()], 0.0);
-        for doubts in kinds {
-            let weights: f64 = doubts.iter().map(|doubt| doubt.weight).sum();
-            for doubt in doubts {
-                let weight = doubt.weight / weights;
-                of_pairs += weight * square(&doubt.miss);
-                let missed = self.add_up(&doubt.miss);
-                of_sums.iter_mut().zip(missed).for_each(|(sum, miss)| *sum += weight * miss * miss);
-            }
-        }
-        // Nobody doubted it, or there is nothing to doubt.
-        let unknown = kinds.iter().all(|doubts| doubts.is_empty()) || square(x) == 0.0;
-        let error = |square: f64, of: f64| part(square, of).sqrt();
-        let pair_error = if unknown { 1.0 } else { error(of_pairs, square(x)) };
-        let leaf_error = if unknown { 1.0 } else { bounded(error(of_sums.iter().sum(), square(&sums))) };
-        let known = sums.iter().zip(&of_sums).filter(|(sum, v)| v.sqrt() <= KNOWN * **sum);
-        let identified_fraction =
-            if unknown { 0.0 } else { part(known.fold(0.0, |all, (sum, _)| all + sum), sums.iter().sum()) };
-        let verdict = Verdict::of(leaf_error);
-        let mut largest: Vec<usize> = (0..sums.len()).collect();
-        largest.sort_by(|&a, &b| sums[b].total_cmp(&sums[a]).then(a.cmp(&b)));
-        largest.truncate(TOLD);
-        let pairs: Vec<_> = if largest.is_empty() { Vec::new() } else { case.operator.iter().collect() };
-        let told = |&s: &usize| {
-            let pair = pairs[self.one[s] as usize];
-            let hosts = &case.jobs[pair.job as usize].hosts;
-            let (leaf_of, destination) = (hosts[pair.source as usize], hosts[pair.destination as usize]);
-            let deviation = of_sums[s].sqrt();
-            let (low, high) = ((sums[s] - LIKELY * deviation).max(0.0), sums[s] + LIKELY * deviation);
-            LeafSum { leaf_of, destination, bytes: sums[s], low, high }
-        };
-        let leaf_sums = largest.iter().map(told).collect();
-        Trust { verdict, leaf_error, pair_error, identified_fraction, rivals, leaf_sums }
-    }
 }

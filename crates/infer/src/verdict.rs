@@ -9,9 +9,7 @@ const LIMITS: [f64; 2] = [0.015, 0.5];
 const LARGE: f64 = 0.6;
 /// Rows that are held out are told no better than this by anything.
 const LEAST_HELD_OUT: f64 = 1e-3;
-/// An error of sums is `c e^p d^q`, `e` what the trial says and `d` how far explanations of the counters are apart; `e` counts as no less than
-/// this part of `d` (docs/methods/inference.md, "How errors are told").
-const BETWEEN: [f64; 3] = [0.52, 0.25, 0.55];
+/// What the trial says counts as no less than this part of how far explanations of the counters are apart.
 const NEAR: f64 = 0.02;
 /// The truth may be so much of the way to what is furthest.
 const TOWARDS: f64 = 0.4;
@@ -80,6 +78,30 @@ fn wider(sums: Vec<LeafSum>, times: f64) -> Vec<LeafSum> {
     sums.into_iter().map(wider).collect()
 }
 
+/// How far what was found of a job can be trusted.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct JobTrust {
+    /// In a word.
+    pub verdict: Verdict,
+    /// As in [`Trust`], of the job's own sums.
+    pub leaf_error: f64,
+    /// The root of the sum of their squares, over that of all sums: what the job's error counts in the whole.
+    pub share: f64,
+}
+
+impl JobTrust {
+    /// The best that the whole can be: as good as the job where the job is so much of it that the whole would be beyond the verdict's limit if
+    /// nothing were known of the job.
+    fn best_of_whole(&self) -> Verdict {
+        self.verdict.min(Verdict::of(self.share))
+    }
+
+    /// The same where the error is another.
+    fn with(self, leaf_error: f64) -> Self {
+        Self { verdict: Verdict::of(leaf_error), leaf_error, ..self }
+    }
+}
+
 /// How far the answer can be trusted.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Trust {
@@ -95,18 +117,27 @@ pub struct Trust {
     pub rivals: usize,
     /// The largest sums.
     pub leaf_sums: Vec<LeafSum>,
+    /// Every job's own.
+    pub jobs: Vec<JobTrust>,
 }
 
 impl Trust {
+    /// The jobs where errors are others, by `of`.
+    fn each(&self, of: impl Fn(f64) -> f64) -> Vec<JobTrust> {
+        self.jobs.iter().map(|job| job.with(of(job.leaf_error))).collect()
+    }
+
     /// The same where sums are believed to be so many times as far off; pairs at least as far as sums.
     #[must_use]
     pub(crate) fn times(self, times: f64) -> Self {
         // What is told is bounded already: once more would make it less.
-        let leaf_error = bounded(self.leaf_error * times).max(self.leaf_error);
+        let more = |error: f64| bounded(error * times).max(error);
+        let leaf_error = more(self.leaf_error);
         Self {
             verdict: Verdict::of(leaf_error),
             leaf_error,
             pair_error: self.pair_error.max(leaf_error),
+            jobs: self.each(more),
             leaf_sums: wider(self.leaf_sums, times),
             ..self
         }
@@ -122,17 +153,46 @@ impl Trust {
     /// The same of an answer without a structure, where explanations of the counters are so far apart in the mean. What the trial says and how
     /// far they are apart say more together than either.
     #[must_use]
-    pub(crate) fn between(self, apart: f64) -> Self {
-        let [c, p, q] = BETWEEN;
-        let error = bounded(c * self.leaf_error.max(NEAR * apart).powf(p) * apart.powf(q));
+    pub(crate) fn between(self, [c, p, q, most]: [f64; 4], apart: f64) -> Self {
+        let error = bounded(c * self.leaf_error.max(NEAR * apart).powf(p) * apart.min(most).powf(q));
         let times = error / self.leaf_error.max(f64::MIN_POSITIVE);
         Self {
             verdict: Verdict::of(error),
             leaf_error: error,
             pair_error: self.pair_error.max(error),
+            jobs: self.each(|of_job| bounded(of_job * times)),
             leaf_sums: wider(self.leaf_sums, times),
             ..self
         }
+    }
+
+    /// The same where a job's error is at least this, `[job]`: of the whole as much as that is of it.
+    #[must_use]
+    pub(crate) fn at_least(mut self, errors: &[f64]) -> Self {
+        for (job, &error) in self.jobs.iter_mut().zip(errors) {
+            job.leaf_error = job.leaf_error.max(bounded(error));
+            job.verdict = job.verdict.max(Verdict::of(job.leaf_error));
+        }
+        let whole = self.jobs.iter().map(|job| (job.share * job.leaf_error).powi(2)).sum::<f64>().sqrt();
+        if whole <= self.leaf_error {
+            return self;
+        }
+        let times = whole / self.leaf_error.max(f64::MIN_POSITIVE);
+        Self {
+            verdict: self.verdict.max(Verdict::of(whole)),
+            leaf_error: whole,
+            pair_error: self.pair_error.max(whole),
+            identified_fraction: self.identified_fraction / times.max(1.0),
+            leaf_sums: wider(self.leaf_sums, times),
+            ..self
+        }
+    }
+
+    /// The same, no better than the worst of the jobs that make a difference to the whole.
+    #[must_use]
+    pub(crate) fn no_better_than_its_worst(self) -> Self {
+        let verdict = self.jobs.iter().map(JobTrust::best_of_whole).fold(self.verdict, Verdict::max);
+        Self { verdict, ..self }
     }
 
     /// The same where some explanation of the counters is so far away: nothing is identified where that is too far.
@@ -149,20 +209,39 @@ impl Trust {
         if unknown <= self.leaf_error {
             return self;
         }
-        let verdict = self.verdict.max(Verdict::of(unknown));
+        Self { identified_fraction: 0.0, ..self.at_least_in_all(unknown) }
+    }
+
+    /// The same where nothing is known better than this.
+    #[must_use]
+    pub(crate) fn at_least_in_all(self, error: f64) -> Self {
+        let leaf_error = self.leaf_error.max(error);
+        let jobs = self.jobs.iter().map(|job| {
+            let error = job.leaf_error.max(error);
+            JobTrust { verdict: job.verdict.max(Verdict::of(error)), leaf_error: error, ..*job }
+        });
         Self {
-            verdict,
-            leaf_error: unknown,
-            pair_error: self.pair_error.max(unknown),
-            identified_fraction: 0.0,
+            verdict: self.verdict.max(Verdict::of(leaf_error)),
+            leaf_error,
+            pair_error: self.pair_error.max(leaf_error),
+            jobs: jobs.collect(),
             ..self
         }
     }
 
     /// The same where the error may be right by chance.
     #[must_use]
-    pub(crate) fn partly_at_best(self) -> Self {
+    pub(crate) fn partly_at_best(mut self) -> Self {
+        self.jobs.iter_mut().for_each(|job| job.verdict = job.verdict.max(Verdict::Partly));
         Self { verdict: self.verdict.max(Verdict::Partly), ..self }
+    }
+
+    /// The same where that of some jobs may be, `[job]`.
+    #[must_use]
+    pub(crate) fn partly_at_best_where(mut self, open: &[bool]) -> Self {
+        let jobs = self.jobs.iter_mut().zip(open).filter(|(_, open)| **open);
+        jobs.for_each(|(job, _)| job.verdict = job.verdict.max(Verdict::Partly));
+        self
     }
 
     /// The same where the guess was remembered, with these errors of pairs and of sums: what counters cannot tell apart is still off by as
@@ -177,6 +256,7 @@ impl Trust {
             verdict: Verdict::of(leaf_error),
             leaf_error,
             pair_error: self.pair_error.hypot(pairs),
+            jobs: self.each(|error| error.hypot(sums)),
             leaf_sums: self.leaf_sums.into_iter().map(wider).collect(),
             ..self
         }

@@ -10,7 +10,7 @@
 use netloom_counters::{LaneScheme, Measured, Unit, added_up, check, measure};
 use netloom_model::{Counters, Fabric, Finding, Hose};
 
-use crate::alike::{Alike, alike_as_one};
+use crate::alike::{Alike, alike_as_one, lopsided};
 use crate::error::InferError;
 use crate::jobs::Participants;
 use crate::operator::{Operator, Routing};
@@ -151,7 +151,12 @@ pub fn joined(
             span.counted
         }
     };
-    let (counted, alike) = alike_as_one(&operator, &counted);
+    let uneven = stack.iter().enumerate().map(|(k, routing)| match routing {
+        Routing::Adaptive(paths, _) => lopsided(&operator, k, fabric, paths),
+        Routing::Tables(..) => 0.0,
+    });
+    let uneven = uneven.fold(0.0, f64::max);
+    let (counted, alike) = alike_as_one(&operator, &counted, uneven);
     let (impossible, note) = sound::bad_counters(bad);
     notes.extend(note);
     talkers.sort_by(|a, b| b.most().total_cmp(&a.most()).then(a.host.cmp(&b.host)));

@@ -167,11 +167,14 @@ impl PyInferred {
     /// A row a job: its grid, the rival, its atoms.
     fn hypotheses<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let list = PyList::empty(py);
-        for (job, found) in self.jobs.iter().zip(&self.found.estimate.jobs) {
+        let Estimate { jobs: found, trust, .. } = &self.found.estimate;
+        for ((job, found), trust) in self.jobs.iter().zip(found).zip(&trust.jobs) {
             let row = PyDict::new(py);
             row.set_item("job", &job.name)?;
             row.set_item("ranks", job.ranks())?;
             row.set_item("hosts", job.hosts.len())?;
+            row.set_item("verdict", trust.verdict.name())?;
+            row.set_item("estimated_leaf_error_percent", 100.0 * trust.leaf_error)?;
             row.set_item("grid", found.grid.map(|g| g.to_string()))?;
             row.set_item("sides", found.grid.map(|g| sides(&g)))?;
             row.set_item("order", found.grid.map(|g| memory::order_name(g.order)))?;
@@ -466,6 +469,9 @@ pub fn infer(
         findings.push(("unexplained", text));
     }
     findings.extend(found.wrapped.iter().map(|f| (f.kind, f.text.clone())));
+    findings.extend(
+        sound::few_counters(&found.joined.operator, &found.joined.counted).map(|text| ("few-counters", text)),
+    );
     if found.estimate.trust.verdict == Verdict::NotIdentifiable {
         let text = "these counters do not tell who talks to whom: only what every host sends and receives is certain \
                     (routes made for this traffic may be worse than those in force: make them for these sums, infer --write-hose, optimize --hose)";

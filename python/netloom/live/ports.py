@@ -73,6 +73,21 @@ def lost_cables(before: Fabric, now: Fabric) -> list[PortDown]:
     ]
 
 
+def changes(before: Fabric, now: Fabric) -> list[str]:
+    """What is not there any more, and what is new: switches and hosts, cables between the others, by name."""
+    words: list[str] = []
+    for there, here, word in ((before, now, "gone"), (now, before, "new")):
+        nodes, others = Nodes(there), set(Nodes(here).guids)
+        strange = {name for name, guid in zip(nodes.labels, nodes.guids, strict=True) if guid not in others}
+        words += [f"{name} is {word}" for name in nodes.labels if name in strange]
+        left, told = cables(here), set[tuple[str, int]]()
+        for key, (node, port, far, far_port) in cables(there).items():
+            if key not in left and (far, far_port) not in told and not strange & {node, far}:
+                told.add((node, port))
+                words.append(f"the cable {node}[{port}] -> {far}[{far_port}] is {word}")
+    return words
+
+
 def both_ends(fabric: Fabric, down: Iterable[PortDown]) -> set[tuple[str, int]]:
     """The ports, and those at the other ends of their cables, which may have no way to say so themselves."""
     peers = {(node, port): (far, far_port) for node, port, far, far_port in cables(fabric).values()}

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 
 from netloom import apply as changing
 from netloom.apply.sending import INTERRUPTED
-from netloom.errors import LiveError, NetloomError
+from netloom.errors import LiveError, NetloomError, RoutingError
 from netloom.findings import finding
 from netloom.live import peers, rivals
 from netloom.live.polling import Poll, Poller
@@ -37,10 +37,19 @@ from netloom.loop.prediction import percent_less
 from netloom.loop.propose import NO_PART, Evidence, added, draw_canary, jobs_sum, judge, propose
 from netloom.loop.round import Round, digest, whole
 from netloom.loop.seen import infer_phases
-from netloom.loop.trust import IDLE, Kept, busiest_share, explained, interval_of, lids_differ
+from netloom.loop.trust import (
+    IDLE,
+    REPAIR,
+    Kept,
+    busiest_share,
+    explained,
+    fabric_changed,
+    interval_of,
+    lids_differ,
+)
 
 if TYPE_CHECKING:
-    from netloom._core import Fabric, Job, LinkLoads, Traffic
+    from netloom._core import Counters, Fabric, Job, LinkLoads, Traffic
     from netloom.apply import Applied, Plan, Seen
     from netloom.live import Access, Manager
 
@@ -259,7 +268,7 @@ class LiveLoop:
             raise Kept("unanswered", unseen)
         if now.fabric.cabling_hash != start.fabric.cabling_hash or lids_differ(now.fabric, start.fabric):
             self._close()
-            raise Kept("fabric-changed", "cables, nodes or LIDs changed during the interval")
+            raise Kept("fabric-changed", fabric_changed(start.fabric, now.fabric))
         changed = now.tables.changed_entries(start.tables)
         if changed:
             raise Kept(
@@ -271,18 +280,21 @@ class LiveLoop:
             counters = interval_of(first, second, found.findings)
         found.counters = counters
         with self._step("infer"):
-            answer = infer_phases(
-                now.fabric,
-                now.tables,
-                counters,
-                jobs,
-                vl_scheme=self.vl_scheme,
-                unit="bytes",
-                mtu_bytes=_MTU_BYTES,
-                seed=self.seed,
-                threads=self.threads,
-                time_limit=self.infer_seconds,
-            )
+            try:
+                answer = infer_phases(
+                    now.fabric,
+                    now.tables,
+                    counters,
+                    jobs,
+                    vl_scheme=self.vl_scheme,
+                    unit="bytes",
+                    mtu_bytes=_MTU_BYTES,
+                    seed=self.seed,
+                    threads=self.threads,
+                    time_limit=self.infer_seconds,
+                )
+            except RoutingError as error:
+                raise Kept("routing", f"{error}: {REPAIR}") from error
         found.answer = answer
         found.load_before = busiest_share(now.fabric, counters)
         for one in answer.answers:
@@ -405,11 +417,12 @@ class LiveLoop:
             or lids_differ(now.fabric, self._seen.fabric)
             or now.tables.changed_entries(self._seen.tables)
         ):
-            self._seen = now
+            left, self._seen = self._seen, now
             self._close()
-            raise Kept(
-                "tables-changed", "tables or cables changed before the gain was found: they stay as they are"
-            )
+            what = "tables changed"
+            if now.fabric.cabling_hash != left.fabric.cabling_hash:
+                what = fabric_changed(left.fabric, now.fabric)
+            raise Kept("tables-changed", f"{what}; the gain was not found, and tables stay as they are")
 
     def _forbidden(self, manager: Manager, now: Seen) -> Iterator[tuple[str, str]]:
         """Why this OpenSM should not be asked."""
@@ -444,9 +457,7 @@ class LiveLoop:
         assert self._seen is not None
         assert found.prediction is not None
         seen = self._seen
-        first, second = self._counted(seen, interval, "find")
-        with self._step("find"):
-            load = busiest_share(seen.fabric, interval_of(first, second, found.findings))
+        load = busiest_share(seen.fabric, self._found_counters(found, seen, interval))
         found.realised = percent_less(found.load_before, load)
         predicted = found.prediction if found.part is None else found.part.prediction
         wrong = contradicted(predicted.least, found.realised, self.rule)
@@ -467,6 +478,18 @@ class LiveLoop:
                     text = f"taking it back: {done.outcome}: {done.why}"
                     raise Kept("not-rolled-back", text)
         found.outcome = "rolled back"
+
+    def _found_counters(self, found: Found, seen: Seen, interval: Callable[[Seen], None]) -> Counters:
+        """What an interval under the change counts; the next, where counters were set back in the first."""
+        for again in (True, False):
+            first, second = self._counted(seen, interval, "find")
+            with self._step("find"):
+                try:
+                    return interval_of(first, second, found.findings)
+                except Kept as kept:
+                    if kept.finding["kind"] != "reset" or not again:
+                        raise
+        raise AssertionError("the second interval counts or raises")
 
     def _judged(self, seen: Seen, traffic: Traffic, bounds: LinkLoads | None = None) -> LinkLoads:
         """Loads and how far above ideal adaptive routing they are, which depends on cables alone."""

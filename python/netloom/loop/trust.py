@@ -11,8 +11,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from netloom.findings import Finding, finding
+from netloom.live.ports import changes
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from netloom._core import Counters, Fabric, Inferred
     from netloom.live.polling import Poll
 
@@ -29,6 +32,13 @@ _POLLS = 100
 """Hosts that send no more than polling does, so many times over, send nothing that routes matter for."""
 _OCTETS = 288
 """That a port counts of a management datagram."""
+_NAMED = 3
+"""Ports, switches and cables that a reason names."""
+REPAIR = (
+    "mend it, or load tables that do without it (`netloom optimize --from TABLES --repair`, "
+    "`netloom apply send`)"
+)
+"""What helps where tables lead into a cable or a switch that is gone."""
 
 
 class Kept(Exception):
@@ -47,23 +57,26 @@ def interval_of(first: Poll, second: Poll, findings: list[Finding]) -> Counters:
     Kept
         If it is not enough to go by.
     """
-    """The counters of the interval; what is wrong with them is a finding, or ends the round."""
     silent = sorted({*first.missing, *second.missing})
     if silent:
-        named = ", ".join(f"{node}[{port}]" for node, port in silent[:3])
-        text = (
-            f"{len(silent)} of {first.ports} ports did not answer: {named}{', …' if len(silent) > 3 else ''}"
-        )
+        named = _some([f"{node}[{port}]" for node, port in silent], ", ")
+        text = f"{len(silent)} of {first.ports} ports did not answer: {named}"
         findings.append(finding("missing", text))
     fallen, changed = second.counters.fallen_since(first.counters)
     if changed == 0:
         raise Kept("stale", "no counter changed in the interval: who reads the ports has not done so since")
     counters = second.counters.since(first.counters, seconds=second.started_s - first.started_s)
     if fallen:
+        where = _set_back(counters)
         text = f"{fallen} of the {changed} counters that changed were set back during the interval"
+        text += f", at {where}" if where else ""
         findings.append(finding("reset", text))
         if fallen > MOST_FALLEN * changed:
-            raise Kept("reset", f"{text}: what was carried is not known")
+            raise Kept(
+                "reset",
+                f"{text}: what was carried is not known. Have nobody set counters back while the loop runs "
+                "(`perfquery -R`, `ibclearcounters`); where nobody does, the switch has started again",
+            )
     told = counters.summary(busiest=0)
     unknown, links = told["links_unknown"], told["links"]
     if unknown > MOST_UNKNOWN * links:
@@ -75,6 +88,40 @@ def interval_of(first: Poll, second: Poll, findings: list[Finding]) -> Counters:
             IDLE, f"hosts sent {sent:,.0f} bytes, little more than reading counters does: nothing to gain"
         )
     return counters
+
+
+def _some(words: Sequence[str], between: str) -> str:
+    """The first few."""
+    return between.join([*words[:_NAMED], *(["…"] if len(words) > _NAMED else [])])
+
+
+def _set_back(counters: Counters) -> str:
+    """The ports whose counters were set back; switches of which several were."""
+    ports: dict[str, dict[str, None]] = {}
+    for one in counters.check():
+        if one["kind"] == "reset":
+            # bytes sent at leaf00[2], lane 1: was set back in between
+            port = one["text"].partition(" at ")[2].rpartition(":")[0].rpartition("]")[0]
+            ports.setdefault(port.rpartition("[")[0], {})[port.rpartition("[")[2]] = None
+    words = [
+        f"{node}[{next(iter(of))}]" if len(of) == 1 else f"{node} ({len(of)} ports)"
+        for node, of in ports.items()
+    ]
+    return _some(words, ", ")
+
+
+def fabric_changed(before: Fabric, now: Fabric) -> str:
+    """What has become of the fabric during an interval, and what to do about it."""
+    words = changes(before, now)
+    if not words:
+        return (
+            "LIDs changed during the interval: a subnet manager was started without its cache "
+            "(`honor_guid2lid_file`); the next round counts anew"
+        )
+    # What is new is in no table yet, and harms none.
+    lost = any(word.endswith(" gone") for word in words)
+    todo = REPAIR if lost else "no table uses it yet; the next round counts anew"
+    return f"during the interval the fabric changed ({_some(words, '; ')}): {todo}"
 
 
 def busiest_share(fabric: Fabric, counters: Counters) -> float:

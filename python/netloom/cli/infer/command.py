@@ -283,16 +283,20 @@ def _errors(result: Mapping[str, Any], pairs: str, leaves: str) -> str:
 
 
 def _jobs(result: Mapping[str, Any]) -> str:
-    """A row a job: which grid explains it, what is next best, what its ranks do."""
-    cells = []
+    """A row a job: how much of it is known, which grid explains it, what is next best, what its ranks do."""
+    cells, several = [], len(result["hypothesis"]) > 1
     for job in result["hypothesis"]:
         rival = "" if job["rival"] is None else f"{job['rival']} ({_worse(job['rival_worse'])})"
         atoms = [atom["what"] for atom in job["atoms"][:_ATOMS]]
         more = job["atom_count"] - len(atoms)
         if more > 0:
             atoms.append(f"{render.count(more)} more")
-        cells.append([job["job"], render.count(job["ranks"]), job["grid"] or "none", rival, "; ".join(atoms)])
-    return render.table(["job", "ranks", "grid", "next best", "patterns"], cells, right=[1])
+        error = render.percent(job["estimated_leaf_error_percent"])
+        known = [f"{job['verdict']} ({error})"] if several else []
+        row = [job["job"], render.count(job["ranks"]), *known, job["grid"] or "none", rival]
+        cells.append([*row, "; ".join(atoms)])
+    known = ["verdict (error)"] if several else []
+    return render.table(["job", "ranks", *known, "grid", "next best", "patterns"], cells, right=[1])
 
 
 def _ranges(result: Mapping[str, Any], amount: Any) -> str:
