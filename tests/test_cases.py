@@ -348,3 +348,32 @@ def test_roots_in_a_row_lose_pairs_and_are_not_written(netloom):
     assert (done.code, (netloom.folder / "x.lfts").exists()) == (3, False)
     assert "these routes lose 2 pairs of hosts that cables join" in done.err
     netloom.ok("route", "updn", ORDERS / "chain3.txt", "--roots", "s1", "-o", "x.lfts")
+
+
+@pytest.mark.parametrize(
+    ("file", "words"),
+    [
+        ("iblinkinfo.txt", "iblinkinfo's table: run ibnetdiscover"),
+        ("plan.ndt", "UFM's cabling plan"),
+        ("opalinks.csv", "Omni-Path is not read"),
+        ("topo.conf", "Slurm's topology.conf, which tells no cables"),
+        ("leafspine.clab.yml", "Containerlab's file"),
+        ("anynet", "BookSim's anynet"),
+        ("topology.txt", "a topology.txt of ns-3"),
+    ],
+)
+def test_files_of_the_field_are_refused_by_name(netloom, paths, file, words):
+    for command in (("fabric", "show", FOREIGN / file), ("health", paths.ft2, "--expect", FOREIGN / file)):
+        done = netloom(*command)
+        assert done.code == 3
+        assert words in done.err
+
+
+def test_counters_and_messages_of_other_tools_are_refused_by_name(netloom, paths):
+    for file, words in (("api.json", "a reply of Prometheus' HTTP API"), ("influx.txt", "telegraf's line")):
+        done = netloom("counters", "show", paths.ft2, FOREIGN / file)
+        assert done.code == 3
+        assert words in done.err
+    done = netloom("traffic", "show", FOREIGN / "mon.0.prof")
+    assert done.code == 3
+    assert "record the program with `netloom record`" in done.err

@@ -176,3 +176,12 @@ class TestSharedNames:
         one, other = (f"{NAME} (0xec0d9a0300{end})" for end in ("a00100", "b00100"))
         (found,) = findings_of(fabric, [PortDown(one, 5, "Down/Polling")], [], 36)
         assert found["text"] == f"{one}[5] -> {other}[5]: Down/Polling"
+
+
+def test_a_machine_with_several_adapters_is_told_with_their_names(netloom, paths):
+    net = paths.root / "tests" / "data" / "cases" / "rail-swapped" / "net.txt"
+    word = netloom.refused("path", net, "ftree", "m0", "m4 mlx5_1")
+    assert word == (
+        'FROM "m0": a machine with 4 adapters: expected one of "m0 mlx5_0", "m0 mlx5_1", "m0 mlx5_2", …'
+    )
+    netloom.ok("path", net, "ftree", "m0 mlx5_1", "m4 mlx5_1")

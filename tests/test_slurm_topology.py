@@ -76,6 +76,42 @@ def test_slurmctld_loads_the_tree_that_was_written(netloom, source, switches):
     assert not re.search(r"(warning|error).*(topology|switch)", said, re.IGNORECASE), said
 
 
+STORAGE = CASES / "cases" / "storage-adapter-first" / "net.txt"
+
+
+@pytest.mark.parametrize("words", [("--adapters", "mlx5_1"), ("--storage", "mlx5_0")])
+def test_the_adapters_that_count_say_where_machines_are(netloom, words):
+    (netloom.folder / "slurm.conf").write_text(
+        "ClusterName=x\nNodeName=DEFAULT CPUs=4\nnodename=n[00-03] State=UNKNOWN\nNodeName=n[04-07]\n"
+    )
+    for nodes in ("n[00-07]", "slurm.conf"):
+        netloom.ok("fabric", "convert", STORAGE, *words, "--nodes", nodes, "-o", "topology.conf")
+        topology = (netloom.folder / "topology.conf").read_bytes()
+        with slurm_cluster.cluster(nodes="n[00-07]", topology=topology) as cluster:
+            found = shown(cluster.run("scontrol", "show", "topology").stdout)
+            said = (cluster.folder / "slurmctld.err").read_text()
+        assert {name: below for name, (level, below, _) in found.items() if level == 0} == {
+            "comp0": {f"n{n:02}" for n in range(4)},
+            "comp1": {f"n{n:02}" for n in range(4, 8)},
+        }
+        assert not re.search(r"lookup failure|Invalid hostnames", said), said
+
+
+def test_adapters_of_slurm_s_tree_are_asked_for_and_refused_by_name(netloom):
+    done = netloom("fabric", "convert", STORAGE, "-o", "t.yaml")
+    assert "8 machines have adapters at several leaves, as n00" in done.err
+    done = netloom("fabric", "convert", STORAGE, "--adapters", "mlx5_1", "-o", "u.conf")
+    assert done.code == 3
+    assert 'machine "oss0" has no adapter "mlx5_1"' in done.err
+    assert "--nodes says which machines are Slurm's" in done.err
+    assert netloom("fabric", "convert", STORAGE, "--nodes", "n99", "-o", "u.conf").code == 3
+    assert netloom("fabric", "convert", STORAGE, "--nodes", "n[0", "-o", "u.conf").code == 3
+    (netloom.folder / "none.conf").write_text("ClusterName=x\n")
+    assert netloom("fabric", "convert", STORAGE, "--nodes", "none.conf", "-o", "u.conf").code == 3
+    assert netloom("fabric", "convert", STORAGE, "--adapters", "mlx5_1", "-o", "u.net").code == 2
+    assert not (netloom.folder / "u.conf").exists()
+
+
 def test_a_tree_that_lacks_a_node_is_told_by_slurm():
     """That the test above looks at what slurmctld says."""
     text = slurm.topology_conf(nl.Fabric.generate("two-level:leaves=2,hosts=2,spines=1"))

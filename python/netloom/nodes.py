@@ -133,6 +133,11 @@ class Nodes:
                 near = difflib.get_close_matches(text, dict.fromkeys(names), n=_SHOWN)
                 hint = f"; did you mean {' or '.join(near)}?" if near else ""
                 raise FabricError(f"{what}: no {word} of this fabric is called so{hint}")
+        own = [self.names[n] for n in found]
+        if len(found) > 1 and len(set(own)) == len(own) and text not in own and found[-1] < self.hosts:
+            some = ", ".join(f'"{name}"' for name in own[:_SHOWN])
+            more = ", …" if len(found) > _SHOWN else ""
+            raise FabricError(f"{what}: a machine with {len(found)} adapters: expected one of {some}{more}")
         if len(found) > 1:
             some = ", ".join(
                 guid_text(self._port_guids[n] if n < self.hosts else self.guids[n]) for n in found[:_SHOWN]

@@ -717,6 +717,12 @@ fn dense(data: &[u8], label: &str) -> Result<Traffic, formats::FormatError> {
 }
 
 fn no_traffic(py: Python<'_>, name: &str) -> PyErr {
+    if name.ends_with(".prof") {
+        let message = format!(
+            "{name}: found what Open MPI's pml_monitoring wrote: record the program with `netloom record`"
+        );
+        return errors::format_parts(py, &message, Some(name), None);
+    }
     let message = format!(
         "{name}: neither a pattern nor a file that ends in .mtx[.gz], .csv[.gz], .ti[.gz], .goal[.gz], .txt[.gz], .npz, .npy, .parquet or .toml"
     );

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from netloom.cli.shared import inputs, options, outputs, render
@@ -18,6 +19,7 @@ _Kind = Literal["ibsim", "ibnetdiscover", "dot"]
 _KINDS: dict[str, _Kind] = {".net": "ibsim", ".txt": "ibnetdiscover", ".dot": "dot"}
 _EXPORTS = (".conf", ".yaml", ".xml")
 """Other programs' files: Slurm's topology.conf and topology.yaml, SimGrid's platform.xml."""
+_SLURM = (".conf", ".yaml")
 _ENDINGS = (".txt", ".net", ".dot", ".txt.gz", ".net.gz", ".dot.gz")
 
 
@@ -112,13 +114,28 @@ def _difference(result: dict[str, Any]) -> str:
     return render.pairs(rows) + render.findings(result["findings"], "what changed")
 
 
-def convert(fabric: str, /, *, options: ProductOptions | None = None) -> int:
+def convert(
+    fabric: str,
+    /,
+    *,
+    adapters: str | None = None,
+    storage: str | None = None,
+    nodes: str | None = None,
+    options: ProductOptions | None = None,
+) -> int:
     """Write a fabric in another format.
 
     Parameters
     ----------
     fabric
         A dump of `ibnetdiscover`, an ibsim net file, or a generator spec.
+    adapters
+        For Slurm: the adapters whose leaf a machine is at, as in jobs files: `mlx5_[0-3]`, `rail:0`.
+        [default: its first]
+    storage
+        For Slurm: adapters that do not count, because they are for storage.
+    nodes
+        For Slurm: the machines that it knows, as a hostlist (`n[00-07]`) or a slurm.conf. [default: all]
     options
         Common options; the ending after `-o` names the format: .txt (ibnetdiscover), .net (ibsim) or .dot,
         each also with .gz; .conf and .yaml (Slurm's topology.conf and topology.yaml), .xml (SimGrid's
@@ -127,9 +144,31 @@ def convert(fabric: str, /, *, options: ProductOptions | None = None) -> int:
     options = options or ProductOptions()
     outputs.need_output("fabric convert", options)
     run = Run("fabric-convert", options, endings=(*_ENDINGS, *_EXPORTS))
+    for_slurm = outputs.ending(options.output) in _SLURM
+    if not for_slurm and any(one is not None for one in (adapters, storage, nodes)):
+        raise UsageError("--adapters, --storage and --nodes are for Slurm: expected -o with .conf or .yaml")
     net = run.fabric(fabric)
-    result = {**summary(net), "output": _write(run, net)}
+    hosts = _of_slurm(run, net, adapters, storage, nodes) if for_slurm else None
+    result = {**summary(net), "output": _write(run, net, hosts)}
     return run.finish(result, lambda: text(result))
+
+
+def _of_slurm(
+    run: Run, net: Fabric, adapters: str | None, storage: str | None, nodes: str | None
+) -> list[int] | None:
+    """The hosts whose leaves Slurm's tree has; None: all, a machine at the leaf of its first."""
+    from netloom.exports import slurm
+
+    if nodes is None and adapters is None and storage is None:
+        apart = slurm.apart(net)
+        if apart:
+            number = "machine has" if len(apart) == 1 else "machines have"
+            run.note(
+                f"{len(apart):,} {number} adapters at several leaves, as {apart[0]}: taken at the first "
+                "adapter's (--adapters and --storage choose)"
+            )
+        return None
+    return slurm.chosen(net, [] if nodes is None else slurm.read_nodes(nodes), adapters, storage)
 
 
 def damage(
@@ -270,20 +309,21 @@ def _shape(result: dict[str, Any]) -> list[tuple[str, str]]:
     ]
 
 
-def _write(run: Run, net: Fabric) -> str | None:
+def _write(run: Run, net: Fabric, hosts: Sequence[int] | None = None) -> str | None:
     if not run.has_product:
         return None
     if run.product_to_stdout:
         return run.write(net.to_bytes("ibnetdiscover"))
     ending = outputs.ending(run.options.output)
     with run.timed("write"):
-        data = _exported(net, ending) if ending in _EXPORTS else net.to_bytes(_KINDS[ending])
+        data = _exported(net, ending, hosts) if ending in _EXPORTS else net.to_bytes(_KINDS[ending])
     return run.write(data)
 
 
-def _exported(net: Fabric, ending: str) -> bytes:
-    """The fabric as another program's file."""
+def _exported(net: Fabric, ending: str, hosts: Sequence[int] | None) -> bytes:
+    """The fabric as another program's file; of some hosts for Slurm."""
     from netloom.exports import simgrid, slurm
 
-    make = {".conf": slurm.topology_conf, ".yaml": slurm.topology_yaml, ".xml": simgrid.platform_xml}
-    return make[ending](net)
+    if ending in _SLURM:
+        return (slurm.topology_conf if ending == ".conf" else slurm.topology_yaml)(net, hosts)
+    return simgrid.platform_xml(net)

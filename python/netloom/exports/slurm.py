@@ -3,19 +3,21 @@
 Slurm wants a tree in which each switch has one parent, a fat tree has many. What matters for placing jobs
 is which nodes are close: those of one leaf, then those of one pod. So a leaf is a switch with its nodes, a
 pod one made-up switch over its leaves, and `fabric` one over all of them. Nodes are machines: one with
-adapters at several leaves is listed at the leaf of its first.
+adapters at several leaves is listed at the leaf of its first, of those that count (`chosen`).
 
 Source: Slurm documentation, *topology.conf* and *topology.yaml* (Slurm 25.05).
 """
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from netloom.errors import FabricError
+from netloom.errors import FabricError, FormatError, PlaceError
 from netloom.nodes import Nodes
 
 if TYPE_CHECKING:
@@ -34,8 +36,70 @@ class Switch:
     switches: tuple[str, ...] = ()
 
 
-def tree(fabric: Fabric) -> list[Switch]:
-    """The switches of Slurm's tree, leaves first.
+def chosen(fabric: Fabric, nodes: Sequence[str], adapters: str | None, storage: str | None) -> list[int]:
+    """The adapters that count, as numbers of hosts.
+
+    Parameters
+    ----------
+    nodes : sequence of str
+        The machines; none: all.
+    adapters, storage : str, optional
+        The adapters that jobs use, and those that they do not, as in jobs files: `mlx5_[0-3]`, `rail:0`.
+
+    Raises
+    ------
+    PlaceError
+        If the fabric has no such machine, or one of them no such adapter.
+    """
+    from netloom import _core
+    from netloom.files import Scratch
+
+    names = nodes or sorted(set(fabric.host_table()["machine"]))
+    listed = ", ".join(json.dumps(name) for name in names)
+    with Scratch.private() as scratch:
+        scratch.write("jobs.toml", f'[[job]]\nname = "nodes"\nhosts = [{listed}]\n'.encode())
+        file = scratch.path / "jobs.toml"
+        try:
+            _, (job,) = _core.place_jobs(fabric, file, adapters=adapters, storage=storage)
+        except PlaceError as error:
+            text = str(error).split('job "nodes": ')[-1]
+            more = "" if nodes else " (--nodes says which machines are Slurm's)"
+            raise PlaceError(f"{text}{more}") from None
+    found: list[int] = job.hosts.tolist()
+    return found
+
+
+def read_nodes(text: str) -> list[str]:
+    """Machines of a hostlist (`n[00-07],gpu1`), or of the `NodeName` lines of a slurm.conf.
+
+    Raises
+    ------
+    FormatError
+        If a file that is named so has no such line.
+    """
+    from netloom import _core, reading
+
+    if not text.endswith(".conf"):
+        return _core.expand_hostlist(text)
+    lines = reading.whole(Path(text)).decode(errors="replace").splitlines()
+    found = [re.match(r"(?i)\s*NodeName=(\S+)", line) for line in lines]
+    lists = [match[1] for match in found if match is not None and match[1].upper() != "DEFAULT"]
+    if not lists:
+        raise FormatError(f"{text}: expected lines with NodeName=, as in slurm.conf", text)
+    return list(dict.fromkeys(name for one in lists for name in _core.expand_hostlist(one)))
+
+
+def apart(fabric: Fabric) -> list[str]:
+    """The machines whose adapters are at several leaves."""
+    host = fabric.host_table()
+    at: dict[str, set[int]] = {}
+    for machine, leaf in zip(host["machine"], host["leaf"].tolist(), strict=True):
+        at.setdefault(machine, set()).add(leaf)
+    return [machine for machine, leaves in at.items() if len(leaves) > 1]
+
+
+def tree(fabric: Fabric, hosts: Sequence[int] | None = None) -> list[Switch]:
+    """The switches of Slurm's tree, leaves first; of all hosts, or of some.
 
     Raises
     ------
@@ -44,9 +108,10 @@ def tree(fabric: Fabric) -> list[Switch]:
     """
     nodes, host, switch = Nodes(fabric), fabric.host_table(), fabric.switch_table()
     leaf_of: dict[str, int] = {}
-    rails = zip(host["rail"].tolist(), host["machine"], host["leaf"].tolist(), strict=True)
-    for _, machine, leaf in sorted(rails, key=lambda row: row[0]):
-        leaf_of.setdefault(machine, leaf)
+    rails, leaves = host["rail"].tolist(), host["leaf"].tolist()
+    counted = range(fabric.hosts) if hosts is None else hosts
+    for number in sorted(counted, key=lambda number: (rails[number], number)):
+        leaf_of.setdefault(host["machine"][number], leaves[number])
     bad = next((name for name in leaf_of if not re.fullmatch(r"[A-Za-z0-9_.-]+", name)), None)
     if bad is not None:
         raise FabricError(
@@ -75,8 +140,8 @@ def tree(fabric: Fabric) -> list[Switch]:
     return found
 
 
-def topology_conf(fabric: Fabric) -> bytes:
-    """The fabric as `topology.conf`.
+def topology_conf(fabric: Fabric, hosts: Sequence[int] | None = None) -> bytes:
+    """The fabric as `topology.conf`; of all hosts, or of some.
 
     Examples
     --------
@@ -89,14 +154,14 @@ def topology_conf(fabric: Fabric) -> bytes:
     <BLANKLINE>
     """
     lines = [f"# {_HEAD}"]
-    for one in tree(fabric):
+    for one in tree(fabric, hosts):
         what = f"Nodes={hostlist(one.nodes)}" if one.nodes else f"Switches={hostlist(one.switches)}"
         lines.append(f"SwitchName={one.name} {what}")
     return "\n".join([*lines, ""]).encode()
 
 
-def topology_yaml(fabric: Fabric) -> bytes:
-    """The fabric as `topology.yaml`, for Slurm from 25.05 on."""
+def topology_yaml(fabric: Fabric, hosts: Sequence[int] | None = None) -> bytes:
+    """The fabric as `topology.yaml`, for Slurm from 25.05 on; of all hosts, or of some."""
     lines = [
         f"# {_HEAD}",
         "---",
@@ -105,7 +170,7 @@ def topology_yaml(fabric: Fabric) -> bytes:
         "  tree:",
         "    switches:",
     ]
-    for one in tree(fabric):
+    for one in tree(fabric, hosts):
         key, names = ("nodes", one.nodes) if one.nodes else ("children", one.switches)
         lines += [f'      - switch: "{one.name}"', f'        {key}: "{hostlist(names)}"']
     return "\n".join([*lines, ""]).encode()

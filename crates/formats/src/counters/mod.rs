@@ -108,14 +108,25 @@ pub fn read_counters(bytes: &[u8], label: &str, fabric: &Fabric) -> Result<Count
         }
         let noise = line.trim().is_empty() || line.starts_with('#') || is_complaint(line);
         if !noise {
-            let found = excerpt(line);
-            return Err(FormatError::at(label, number, format!("expected {EXPECTED}, found \"{found}\"")));
+            let found = foreign(line).map_or_else(|| format!("\"{}\"", excerpt(line)), str::to_owned);
+            return Err(FormatError::at(label, number, format!("expected {EXPECTED}, found {found}")));
         }
     }
     Err(FormatError::whole(label, format!("expected {EXPECTED}, found nothing")))
 }
 
 const EXPECTED: &str = "counters (perfquery, ibqueryerrors, ibdiagnet's db_csv, an exporter's samples, or a table with columns such as link and xmit_bytes)";
+
+/// What a line of another tool's file is, with what to do instead.
+fn foreign(line: &str) -> Option<&'static str> {
+    if line.starts_with("{\"status\":") {
+        Some("a reply of Prometheus' HTTP API: ask the exporter itself (its /metrics)")
+    } else if line.starts_with("infiniband,") && line.contains(" port_xmit_data=") {
+        Some("telegraf's line protocol: run perfquery, or an exporter")
+    } else {
+        None
+    }
+}
 
 /// What InfiniBand's tools and shells say between their output when something fails.
 pub(crate) fn is_complaint(line: &str) -> bool {

@@ -13,6 +13,7 @@ mod assemble;
 mod block;
 mod db_csv;
 mod dot;
+mod foreign;
 mod names;
 mod net_dump;
 mod pairs;
@@ -166,8 +167,8 @@ fn unknown(text: &str, label: &str) -> FormatError {
     let Some((i, first)) = text.lines().enumerate().find(|(_, l)| !l.trim_ascii().is_empty()) else {
         return FormatError::whole(label, format!("{expected}, found nothing: the input is empty"));
     };
-    if text.lines().any(|l| l.trim_ascii_start().starts_with("Unicast lids")) {
-        return FormatError::at(label, i + 1, format!("{expected}, found forwarding tables"));
+    if let Some(name) = foreign::named(text) {
+        return FormatError::at(label, i + 1, format!("{expected}, found {name}"));
     }
     FormatError::at(label, i + 1, format!("{expected}, found \"{}\"", excerpt(first)))
 }

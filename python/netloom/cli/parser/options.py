@@ -95,6 +95,7 @@ OPTIONS: dict[str, tuple[str, str]] = {
     "--most": ("int", "how many rows of a table to print"),
     "--mtu": ("float", "bytes a packet"),
     "--name-map": ("Path", "a node-name-map"),
+    "--nodes": ("str", "the machines that Slurm knows"),
     "--no-waits": ("bool", "do not read ticks of waiting"),
     "--noise": ("float", "relative noise of counters"),
     "--objective": ("sum|worst|total", "how several matrices are combined"),
