@@ -76,6 +76,7 @@ __all__ = [
     "plan",
     "plan_applications",
     "plan_files",
+    "plan_hosts",
     "recover",
     "remove_temporaries",
     "repaired",
@@ -1671,6 +1672,9 @@ def plan_applications(source: _Path) -> list[dict[str, Any]]:
     time), `told` (whether the plan gives its share or its run time), and `radix` (the largest) and
     `speed_gbps` of the plan.
     """
+
+def plan_hosts(order: str, hosts: int, copies: int, each: int, *, seed: int, draw: int) -> list[list[int]]:
+    """The hosts of copies of a job in an order of a plan (`block`, `fragmented`, `random`), by copy."""
 
 def plan_files(source: _Path) -> list[tuple[str, Path]]:
     """The files that a plan names: role (`catalogue`, `matrix`, `trace`) and path of each, once."""

@@ -84,6 +84,8 @@ KINDS: dict[str, tuple[Severity, Class]] = {
     # Of recorded runs as traffic (crates/traffic/src/recorded.rs).
     "collectives-left-out": ("warning", "input"),
     "communicators": ("note", "input"),
+    # Of catalogues (crates/python/src/plan.rs).
+    "odd-ports": ("note", "input"),
     # Of recorded programs (python/netloom/cli/record).
     "lost-ranks": ("warning", "input"),
     "dropped-events": ("warning", "input"),

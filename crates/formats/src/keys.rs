@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use netloom_model::names::nearest;
-use toml_edit::{Document, Item, Table, TableLike};
+use toml_edit::{Document, Item, Table, TableLike, Value};
 
 use crate::FormatError;
 use crate::error::excerpt;
@@ -146,7 +146,7 @@ impl<'a> Keys<'a> {
         let bytes = match (item.as_integer(), item.as_str()) {
             (Some(n), _) => u64::try_from(n).ok(),
             (None, Some(text)) => parse_size(text),
-            (None, None) => return Err(self.error(key, format!("{expected}, found {}", item.type_name()))),
+            (None, None) => return Err(self.error(key, format!("{expected}, found {}", found(item)))),
         };
         match bytes {
             Some(bytes) if range.contains(&bytes) => Ok(Some(bytes)),
@@ -213,8 +213,11 @@ impl<'a> Keys<'a> {
 
 /// A text as it stands there, of anything else what it is.
 fn found(item: &Item) -> String {
-    let text = item.as_str().map(|text| format!("\"{}\"", excerpt(text)));
-    text.unwrap_or_else(|| item.type_name().to_owned())
+    match item.as_value() {
+        Some(Value::String(text)) => format!("\"{}\"", excerpt(text.value())),
+        Some(Value::Integer(_) | Value::Float(_) | Value::Boolean(_)) => excerpt(item.to_string().trim()),
+        _ => item.type_name().to_owned(),
+    }
 }
 
 /// A number without a row of zeros.

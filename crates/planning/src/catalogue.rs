@@ -103,13 +103,14 @@ pub struct Offer {
 }
 
 impl Catalogue {
-    /// Even numbers of ports of the switches that have a fixed number, of this speed if one is given; rising.
-    pub fn radices(&self, speed_gbps: Option<f64>) -> Vec<u32> {
+    /// Numbers of ports of the switches that have a fixed number, of this speed if one is given, rising: the even ones, and
+    /// the odd ones, of which no tree without taper can be made.
+    pub fn radices(&self, speed_gbps: Option<f64>) -> (Vec<u32>, Vec<u32>) {
         let sold = self.switches.iter().filter(|s| speed_gbps.is_none_or(|speed| s.speed_gbps == speed));
-        let mut found: Vec<u32> = sold.filter_map(|s| s.ports).filter(|ports| ports % 2 == 0).collect();
+        let mut found: Vec<u32> = sold.filter_map(|s| s.ports).collect();
         found.sort_unstable();
         found.dedup();
-        found
+        found.into_iter().partition(|ports| ports % 2 == 0)
     }
 
     /// The prices of switches with `radix` ports and of cables for these runs, by level.

@@ -95,8 +95,8 @@ pub enum PlanError {
     },
     /// A run that is shorter than its bytes take.
     #[error(
-        "expected at least {wire_s:.6}, the seconds that the bytes of the busiest host of every phase take at \
-         {speed_gbps} Gb/s"
+        "expected at least {}, the seconds that the bytes of the busiest host of every phase take at {speed_gbps} Gb/s",
+        seconds(*wire_s)
     )]
     ShortRun {
         /// Number of the application.
@@ -137,6 +137,11 @@ impl PlanError {
         };
         Some(key.to_owned())
     }
+}
+
+/// Seconds to four places, however few.
+fn seconds(n: f64) -> String {
+    if n >= 1e-3 { format!("{n:.6}") } else { format!("{n:.3e}") }
 }
 
 fn speeds_text(speeds: &[f64]) -> String {

@@ -96,6 +96,8 @@ pub struct OnDesign {
     pub slowdown: Slowdown,
     /// The estimate: least and most over the draws.
     pub range: (f64, f64),
+    /// T by the busiest switch, of every draw.
+    pub stretches: Vec<f64>,
     /// Share of its bytes that leaves a leaf, then a pod: the mean over the draws.
     pub share: Vec<f64>,
     /// Bytes of the busiest group over those of the busiest host: of leaves, then of pods; the mean over the draws.
@@ -473,6 +475,7 @@ impl Judge<'_> {
                         order: demand.order,
                         slowdown: Slowdown::NONE,
                         range: (f64::INFINITY, 0.0),
+                        stretches: Vec::new(),
                         share: vec![0.0; levels.len()],
                         busiest: vec![0.0; levels.len()],
                     });
@@ -481,6 +484,7 @@ impl Judge<'_> {
             };
             let draws = f64::from(demand.order.draws(request.draws));
             on.slowdown.add(1.0 / draws, &of_run);
+            on.stretches.push(stretch.busiest);
             on.range = (on.range.0.min(of_run.estimate), on.range.1.max(of_run.estimate));
             let hosts: f64 = demand.hosts.iter().sum();
             for (level, group) in levels.iter().enumerate() {

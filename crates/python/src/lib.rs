@@ -138,6 +138,7 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(plan::plan, m)?)?;
     m.add_function(wrap_pyfunction!(plan::plan_files, m)?)?;
     m.add_function(wrap_pyfunction!(plan::plan_applications, m)?)?;
+    m.add_function(wrap_pyfunction!(plan::plan_hosts, m)?)?;
     Ok(())
 }
 

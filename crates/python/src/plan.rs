@@ -157,6 +157,59 @@ pub fn plan_applications<'py>(py: Python<'py>, source: PathBuf) -> PyResult<Vec<
     plan.file.applications.iter().enumerate().map(one).collect()
 }
 
+/// The hosts of copies of a job, in an order of a plan.
+///
+/// Parameters
+/// ----------
+/// order : str
+///     `block`, `fragmented` or `random`.
+/// hosts : int
+///     Of the machine.
+/// copies : int
+///     How many, side by side.
+/// each : int
+///     Hosts of a copy.
+/// seed : int
+///     Of the plan.
+/// draw : int
+///     Which draw of the order, from 0.
+///
+/// Returns
+/// -------
+/// list of list of int
+///     By copy and host of the job, numbers of hosts, which count leaf by leaf.
+///
+/// Raises
+/// ------
+/// SpecError
+///     If there is no such order, or the copies do not fit.
+///
+/// Examples
+/// --------
+/// >>> netloom._core.plan_hosts("block", 8, 2, 3, seed=0, draw=0)
+/// [[0, 1, 2], [3, 4, 5]]
+#[pyfunction]
+#[pyo3(signature = (order, hosts, copies, each, *, seed, draw))]
+pub fn plan_hosts(
+    py: Python<'_>,
+    order: &str,
+    hosts: u32,
+    copies: u32,
+    each: u32,
+    seed: u64,
+    draw: u32,
+) -> PyResult<Vec<Vec<u32>>> {
+    let known = Order::ALL.into_iter().find(|known| known.name() == order);
+    let known = known.ok_or_else(|| errors::spec(py, format!("no order is called \"{order}\"")))?;
+    if u64::from(copies) * u64::from(each) > u64::from(hosts) {
+        return Err(errors::spec(
+            py,
+            format!("{copies} copies of {each} hosts: expected at most {hosts} hosts"),
+        ));
+    }
+    Ok(known.place(hosts, copies, each, seed, draw))
+}
+
 /// Kind and text of what to know of a traffic.
 type Note = (String, String);
 
@@ -224,7 +277,7 @@ impl Plan {
         let catalogue = catalogue(offer);
         let mut radices = file.radices.clone();
         if radices.is_empty() {
-            radices = catalogue.radices(file.speed_gbps);
+            radices = catalogue.radices(file.speed_gbps).0;
         }
         if radices.is_empty() {
             let message = "expected the ports of a switch: the catalogue has none with a fixed, even number";
@@ -235,6 +288,22 @@ impl Plan {
             Ok(Offer { radix, prices: prices.map_err(|e| self.error(py, &e))? })
         };
         radices.into_iter().map(one).collect()
+    }
+
+    /// A note of the switches of the catalogue that are not looked at, where the plan names none.
+    fn left_out(&self, offer: &CatalogueFile) -> Vec<Note> {
+        let odd = catalogue(offer).radices(self.file.speed_gbps).1;
+        if odd.is_empty() || !self.file.radices.is_empty() {
+            return Vec::new();
+        }
+        let odd: Vec<String> = odd.iter().map(u32::to_string).collect();
+        let text = format!(
+            "{}: switches of {} ports are left out: trees without taper, with which all designs are compared, have half \
+             of the ports up, so expected an even number",
+            self.file.catalogue,
+            odd.join(", ")
+        );
+        vec![("odd-ports".into(), text)]
     }
 
     /// What is asked, and what to know of the traffic that was read.
@@ -257,7 +326,7 @@ impl Plan {
             }
             Ok(design)
         });
-        let mut notes = Vec::new();
+        let mut notes = self.left_out(offer);
         let applications =
             file.applications.iter().enumerate().map(|(i, a)| self.application(py, i, a, runs, &mut notes));
         let applications = applications.collect::<PyResult<_>>()?;
@@ -527,6 +596,7 @@ fn design<'py>(py: Python<'py>, request: &Request, planned: &Planned) -> PyResul
         row.set_item("slowdown", slowdown(py, &on.slowdown)?)?;
         row.set_item("least", on.range.0)?;
         row.set_item("most", on.range.1)?;
+        row.set_item("stretches", &on.stretches)?;
         row.set_item("share", &on.share)?;
         row.set_item("busiest", &on.busiest)?;
         Ok(row)

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from netloom.planning.judged import judged
+from netloom.planning.reference import bounded
 from netloom.planning.runs import run_times
 
 
@@ -72,6 +73,7 @@ def plan(
     runs = run_times(source, threads=threads, until=until)
     left = None if until is None else max(0.0, until - time.monotonic())
     result = _core.plan(source, seed=seed, threads=threads, time_limit=left, progress=progress, runs=runs)
+    bounded(source, result, threads=threads, until=until)
     result["judged"] = (
         judged(source, result, threads=threads, until=until, progress=progress) if by_packets else None
     )

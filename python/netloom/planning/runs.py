@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -66,7 +66,14 @@ def run_times(
     return found
 
 
-def scenario_of(told: Mapping[str, Any], spec: str, speed_gbps: float, *, copies: int = 1) -> Scenario:
+def scenario_of(
+    told: Mapping[str, Any],
+    spec: str,
+    speed_gbps: float,
+    *,
+    copies: int = 1,
+    hosts: Sequence[Sequence[int]] = (),
+) -> Scenario:
     """An application of a plan on a fabric, its copies in order from the first host on.
 
     Parameters
@@ -79,6 +86,8 @@ def scenario_of(told: Mapping[str, Any], spec: str, speed_gbps: float, *, copies
         Speed of all cables, Gb/s.
     copies : int, default 1
         Copies side by side.
+    hosts : sequence of sequences of int, optional
+        The hosts of every copy instead, of a trace that runs as it was recorded.
 
     Raises
     ------
@@ -95,7 +104,12 @@ def scenario_of(told: Mapping[str, Any], spec: str, speed_gbps: float, *, copies
         job = ["[[job]]", f"trace = {json.dumps(_absolute(told))}", where]
         if told["flops_per_s"] is not None:
             job.append(f"flops_per_s = {float(told['flops_per_s'])!r}")
-        text = "\n".join([fabric, *job * copies]) + "\n"
+        jobs = [line for _ in range(copies) for line in job]
+        if hosts:
+            names = _core.Fabric.generate(spec).host_names
+            placed = [json.dumps([names[host] for host in copy]) for copy in hosts]
+            jobs = [line for copy in placed for line in (*job, f"hosts = {copy}")]
+        text = "\n".join([fabric, *jobs]) + "\n"
         return _core.Scenario.parse(text.encode(), label=label, name="run")
     # A jobs file: phase after phase, all messages of one at once.
     if told["kind"] == "pattern":

@@ -155,7 +155,10 @@ pub fn read_plan(bytes: &[u8], label: &str) -> Result<PlanFile, FormatError> {
     let catalogue = section(&file, "catalogue", &["file"], label)?;
     let path = text(&catalogue, "file")?;
     let cables = section(&file, "cables", &CABLES, label)?;
+    let levels = read_levels(&machine)?;
     let cable = |key| read_cable(&cables, key);
+    // Trees of two levels have no cables up from spines.
+    let of_spines = if levels.contains(&3) || cables.item("spines").is_some() { "spines" } else { "leaves" };
     let placement = file.table("placement", &["orders", "draws"], "placement")?;
     let money = |section: &str, key: &str| match file.table(section, &[key], section)? {
         Some(keys) => {
@@ -181,10 +184,10 @@ pub fn read_plan(bytes: &[u8], label: &str) -> Result<PlanFile, FormatError> {
         hosts: needed(&machine, "hosts", 2..=MOST_HOSTS)?,
         radices: read_radices(&machine)?,
         equal_bundles: read_bundles(&machine)?,
-        levels: read_levels(&machine)?,
+        levels,
         speed_gbps: machine.number("speed_gbps", SPEED, is_speed)?,
         catalogue: path.ok_or_else(|| catalogue.whole_error("expected file = \"…\", a catalogue".into()))?,
-        cables: [cable("hosts")?, cable("leaves")?, cable("spines")?],
+        cables: [cable("hosts")?, cable("leaves")?, cable(of_spines)?],
         node_price: money("nodes", "price")?,
         budget,
         slowdown,

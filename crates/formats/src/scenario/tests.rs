@@ -231,7 +231,7 @@ fn values_that_make_no_sense_are_refused_with_their_line() {
     assert!(
         program("kind = \"stream\", pattern = \"bis\", bytes = \"2 apples\"").contains("found \"2 apples\"")
     );
-    assert!(program("kind = \"stream\", pattern = \"bis\", bytes = 1.5").contains("found float"));
+    assert!(program("kind = \"stream\", pattern = \"bis\", bytes = 1.5").contains("found 1.5"));
     assert!(program("kind = \"stream\", pattern = \"bis\"").contains("s.toml:3: expected bytes"));
     assert!(program("kind = \"stream\", bytes = 8").contains("expected pattern"));
     assert!(program("kind = \"stencil\", shape = [1, 0], bytes = 8").contains("expected 1 to 3 sizes"));

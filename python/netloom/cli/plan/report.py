@@ -14,7 +14,7 @@ SHOWN = 12
 FIRST = "no design was simulated: bound and estimate are slowdowns by the busiest switch"
 
 TERMS = (
-    "bound: links alone take so long, against a full tree with ranks in order; estimate: what takes no wire "
+    "bound: links alone take so long, against a full tree, same order of ranks; estimate: what takes no wire "
     "time takes as long as without taper",
     "gap: estimate above the limit at the price, which divides it among the levels in fractions of cables "
     "and switches",
