@@ -48,11 +48,12 @@ _MANY = 5000
 _AT_ONCE = 2_000_000
 """Drawn numbers that are held at a time."""
 
-Reason = Literal["few", "equal", "two-valued"]
+Reason = Literal["few", "equal", "two-valued", "several"]
 WHY: dict[Reason, str] = {
     "few": f"fewer than {LEAST} draws",
     "equal": "all values, or more than half, are equal",
     "two-valued": "there are two values: a share says more than a mean",
+    "several": "several keys are left out: cluster = [...] says which make a draw",
 }
 """Why there is no interval, in words."""
 
