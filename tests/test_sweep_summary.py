@@ -180,7 +180,7 @@ def test_a_sweep_says_its_draws_and_why_a_mean_has_no_interval(netloom):
     (netloom.folder / "sweep.toml").write_text(sweep)
     text = netloom.ok("sweep", "run", "sweep.toml", "-o", "swept")
     assert "draws" in text
-    assert "runs that agree in job.job1.program.pattern are one" in text
+    assert "5: runs that agree in job.job1.program.pattern are one (completion_ms of ftree)\n" in text
     (group,) = netloom.result("sweep", "run", "sweep.toml", "-o", "swept")["groups"]
     value = group["values"]["completion_ms"]
     assert (value["n"], value["draws"], value["cluster"]) == (20, 5, ["job.job1.program.pattern"])

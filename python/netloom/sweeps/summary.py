@@ -4,7 +4,8 @@
 cluster: forty seeds of each of five patterns say little more of all patterns than five numbers do. A key
 along which no value changes draws nothing, and is left aside. Where the seed alone is left, each seed is a
 draw. Where values change along several keys (patterns and delays), their combinations are not independent,
-and nothing says which key is the sample: there is no interval. The sweep's `cluster` says otherwise.
+and nothing says which key is the sample: there is no interval. The sweep's `cluster` says otherwise. Points
+of `sobol` share values and depend on each other: of them there is no interval either.
 
 Invariant: an interval depends on the seed, its group, its key and the values, not on other groups.
 """
@@ -79,7 +80,10 @@ def groups(table: pa.Table, spec: Spec, seed: int) -> list[dict[str, Any]]:
                 moving = _moving(spec, left, columns, known, values[key])
                 cluster = tuple(name for keys in moving for name in keys)
                 reason = "several" if len(moving) > 1 else None
-                cluster = cluster or tuple(name for name in left if name == SEED)
+                if not cluster and len({values[key][at] for at in known}) > 1:
+                    cluster = tuple(name for name in left if name == SEED)
+            if spec.design is not None and spec.design.kind == "sobol" and {*cluster} & {*spec.design.ranges}:
+                reason = "points"
             told[key] = _told(known, columns, values[key], cluster, reason, [seed, _mark(by, group, key)])
         found.append(
             {
