@@ -73,6 +73,14 @@ def test_a_value_that_works_beside_others_only_is_not_refused(netloom, written):
     assert netloom.result("sweep", "run", written(sweep), "-o", "swept")["failed"] == 0
 
 
+def test_side_by_side_a_value_may_stand_again_beside_another(netloom, written):
+    """Only what stands side by side must differ."""
+    sweep = 'scenario = "scenario.toml"\nover = { routes = ["ftree"] }\n[paired]\n'
+    sweep += f'fabric = {json.dumps([FABRICS[0], *FABRICS])}\n"job.ring.ranks" = [4, 8, 8]\n'
+    result = netloom.result("sweep", "run", written(sweep), "-o", "swept")
+    assert (result["runs"], result["failed"]) == (3, 0)
+
+
 def test_a_missing_fabric_of_the_scenario_is_told_as_netloom_tells_it(netloom, written):
     sweep = written(scenario=SCENARIO.replace("two-level:leaves=2,hosts=4,spines=2", "gone.txt"))
     word = netloom.refused("sweep", "run", sweep, "-o", "swept")
