@@ -101,3 +101,17 @@ def test_keys_that_no_scenario_has_are_refused(netloom, written, sweep, told):
     text = sweep if sweep.startswith("[") else f"[over]\n{sweep}"
     word = netloom.refused("sweep", "run", written(f'scenario = "scenario.toml"\n{text}\n'), "-o", "swept")
     assert told in word
+
+
+def test_a_part_with_columns_of_other_types_is_named(netloom, written):
+    """Sizes as numbers, then as texts: what the numbers gave is not dropped without a word."""
+    sweep = 'scenario = "scenario.toml"\nover = {{ "job.ring.program.bytes" = {}, routes = ["ftree"] }}\n'
+    netloom.ok("sweep", "run", written(sweep.format("[1024, 2048]")), "-o", "swept")
+    before = [path.name for path in (netloom.folder / "swept" / "parts").iterdir()]
+    done = netloom("sweep", "run", written(sweep.format('["1KiB"]')), "-o", "swept")
+    merged = netloom("sweep", "merge", "sweep.toml", "swept")
+    assert done.code == merged.code == 0
+    for name in before:
+        told = f"{name}: its columns or their types are not this sweep's: not read"
+        assert told in done.err
+        assert told in merged.err
