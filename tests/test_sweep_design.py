@@ -151,12 +151,18 @@ def test_parts_of_a_design_give_the_same_bytes(netloom):
             'design = "sobol"\nsamples = 4\nranges = { seed = [1, 9] }',
             "seed has no values between two others",
         ),
-        ('design = "sobol"\nsamples = 4\nranges = { a = [1, 2] }\nover = { a = [1] }', "a is in [over] too"),
+        (
+            'design = "sobol"\nsamples = 4\nranges = { a = [1, 2] }\nover = { a = [1] }',
+            "a is in [over] and in [ranges]: expected it in one",
+        ),
         (
             'design = "sobol"\nsamples = 4\nranges = { a = [1, 2] }\npaired = { b = [1] }',
             "s.toml:5: a design has",
         ),
-        ("ranges = { a = [1, 2] }", "s.toml:2: design: expected latin-hypercube or sobol, found None"),
+        (
+            "ranges = { a = [1, 2] }",
+            's.toml:2: design: expected design = "latin-hypercube" or "sobol" with [ranges]',
+        ),
         (
             'design = "sobol"\nsamples = 1048576\nranges = { a = [1, 2] }',
             "s.toml:3: expected at most 1,000,000",

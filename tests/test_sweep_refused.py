@@ -81,6 +81,18 @@ def test_side_by_side_a_value_may_stand_again_beside_another(netloom, written):
     assert (result["runs"], result["failed"]) == (3, 0)
 
 
+def test_a_missing_scenario_is_told_with_the_line_that_names_it(netloom, written):
+    sweep = written('# A comment.\nscenario = "nope.toml"\nover = { seed = [1] }\n')
+    word = netloom.refused("sweep", "run", sweep, "-o", "swept")
+    assert word.startswith("sweep.toml:2: scenario: nope.toml: No such file or directory")
+
+
+def test_a_key_that_is_not_kept_is_told_with_those_that_are(netloom, written):
+    sweep = written('scenario = "scenario.toml"\nkeep = ["ratio"]\nover = { seed = [1] }\n')
+    word = netloom.refused("sweep", "run", sweep, "-o", "swept")
+    assert word.startswith('sweep.toml:2: keep: a sweep does not keep "ratio": expected some of ranks, comp')
+
+
 def test_a_missing_fabric_of_the_scenario_is_told_as_netloom_tells_it(netloom, written):
     sweep = written(scenario=SCENARIO.replace("two-level:leaves=2,hosts=4,spines=2", "gone.txt"))
     word = netloom.refused("sweep", "run", sweep, "-o", "swept")
@@ -94,7 +106,11 @@ def test_a_missing_fabric_of_the_scenario_is_told_as_netloom_tells_it(netloom, w
         ("[over]\nsede = [1]", 'sweep.toml:3: sede: a scenario has no key "sede", did you mean "seed"?'),
         ('"job.rng.ranks" = [1]', 'job.rng.ranks: no job is called "rng", did you mean "ring"?'),
         ('"hardware.lane" = [1]', 'did you mean "lanes"?'),
-        ('routes = ["ftre"]', "sweep.toml:3: routes: "),
+        ('routes = ["ftre"]', 'sweep.toml:3: routes: there is no routing "ftre"'),
+        (
+            '"job.ring.program.pattern" = "random:seed={1..x}"',
+            'sweep.toml:3: job.ring.program.pattern: expected numbers in braces, as in "{1..9}"',
+        ),
     ],
 )
 def test_keys_that_no_scenario_has_are_refused(netloom, written, sweep, told):

@@ -235,8 +235,10 @@ def _design(
         raise _error(path, lines.get(key, lines.get(asked)), f"{key}: {told}") from None
     for key in design.ranges:
         if key in (SEED, ROUTES, FABRIC) or key in over:
-            told = "is in [over] too" if key in over else "has no values between two others"
-            raise _error(path, lines.get(key), f"{key} {told}: expected it in [over]")
+            told = f"{key} has no values between two others: expected it in [over]"
+            if key in over:
+                told = f"{key} is in [over] and in [ranges]: expected it in one"
+            raise _error(path, lines.get(key), told)
     runs = math.prod([design.points, *map(len, over.values())])
     if runs > MOST_RUNS:
         raise _error(path, lines.get("samples"), f"expected at most {MOST_RUNS:,} runs, found {runs:,}")
@@ -317,7 +319,10 @@ def _values(key: str, value: Any, *, again: bool) -> list[Any]:
         elif _BRACES.search(value):
             found = _expanded(value)
         else:
-            raise ValueError(f'expected a list, or a range such as "0..9", found "{value[:80]}"')
+            told = 'a list, or a range such as "0..9"'
+            if re.search(r"\{[^{}]*\.\.[^{}]*\}", value):
+                told = 'numbers in braces, as in "{1..9}" or "{1..9..2}"'
+            raise ValueError(f'expected {told}, found "{value[:80]}"')
     elif isinstance(value, list):
         found = [
             item

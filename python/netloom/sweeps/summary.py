@@ -63,12 +63,13 @@ def groups(table: pa.Table, spec: Spec, seed: int) -> list[dict[str, Any]]:
             members.setdefault(group, []).append(at)
         else:
             failed[_without_job(by, group)] = failed.get(_without_job(by, group), 0) + 1
-    # A run that failed has no jobs; where all did, their group is told all the same.
+    # A run that failed names no job: where all of a group did, it had those of the others.
     ended = {_without_job(by, group) for group in members}
+    jobs = list(dict.fromkeys(job for job in columns["job"] if job is not None)) if "job" in by else []
     for bare in failed:
-        if bare not in ended:
+        for job in (jobs or [None]) if bare not in ended else ():
             rest = iter(bare)
-            members[tuple(None if name == "job" else next(rest) for name in by)] = []
+            members[tuple(job if name == "job" else next(rest) for name in by)] = []
     found = []
     for group, rows in members.items():
         told = {}
