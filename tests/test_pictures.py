@@ -65,6 +65,26 @@ def test_a_sweep_s_curves_have_a_look_each_and_the_same_in_every_panel(figures):
     assert all(axes.get_legend() is None for axes in fig.axes)
 
 
+@pytest.mark.parametrize("rows", [1, 5])
+def test_the_title_of_a_sweep_leaves_the_legend_s_heading_alone_and_none_of_its_keys_is_cut(figures, rows):
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+    keys = ["job.a.program.bytes", "hardware.cable_delay_ns", "job.a_long_name.program.a_still_longer_key"]
+    curves = [Swept(f"{k}, 1, 2", str(k), means(k)) for k in range(4)]
+    title = "pl: means by job.a.program.messages, with 95 % intervals" + " and more than that" * 3
+    panels = [Panel(f"time {k}", curves) for k in range(rows)]
+    sweep_picture(panels, across="load", words=None, title=title, kind="svg", named=", ".join(keys))
+    (fig,) = figures
+    renderer = FigureCanvasAgg(fig).get_renderer()
+    fig.draw(renderer)
+    (names,) = fig.legends
+    told = names.get_title().get_text()
+    assert told.replace("\n", "").replace(" ", "") == ",".join(keys)
+    assert not fig._suptitle.get_window_extent(renderer).overlaps(names.get_window_extent(renderer))
+    if rows == 1:
+        assert not fig.axes[0].get_window_extent(renderer).overlaps(names.get_window_extent(renderer))
+
+
 def test_points_that_no_line_joins_differ_in_their_markers(figures):
     curves = [Swept(str(k), str(k), means(k)) for k in range(8)]
     sweep_picture([Panel("time", curves)], across="routing", words=["a", "b"], title="t", kind="svg")

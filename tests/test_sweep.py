@@ -142,6 +142,10 @@ def test_ranges_stand_for_lists(written_as, values):
             "sweep.toml:2: [paired]: expected lists of one length, found a has 2, b has 1",
         ),
         (
+            '[paired]\na = [4, 8, 8.0]\nb = ["x", "y", "y"]\n',
+            "sweep.toml:2: [paired]: expected different values, found a=8.0, b='y' twice",
+        ),
+        (
             "[over]\na = [1]\n[paired]\na = [2]\n",
             "sweep.toml:3: a is in [over] and in [paired]: expected it in one",
         ),

@@ -73,6 +73,26 @@ def test_a_value_that_works_beside_others_only_is_not_refused(netloom, written):
     assert netloom.result("sweep", "run", written(sweep), "-o", "swept")["failed"] == 0
 
 
+def test_side_by_side_a_value_may_stand_again_beside_another(netloom, written):
+    """Only what stands side by side must differ."""
+    sweep = 'scenario = "scenario.toml"\nover = { routes = ["ftree"] }\n[paired]\n'
+    sweep += f'fabric = {json.dumps([FABRICS[0], *FABRICS])}\n"job.ring.ranks" = [4, 8, 8]\n'
+    result = netloom.result("sweep", "run", written(sweep), "-o", "swept")
+    assert (result["runs"], result["failed"]) == (3, 0)
+
+
+def test_a_missing_scenario_is_told_with_the_line_that_names_it(netloom, written):
+    sweep = written('# A comment.\nscenario = "nope.toml"\nover = { seed = [1] }\n')
+    word = netloom.refused("sweep", "run", sweep, "-o", "swept")
+    assert word.startswith("sweep.toml:2: scenario: nope.toml: No such file or directory")
+
+
+def test_a_key_that_is_not_kept_is_told_with_those_that_are(netloom, written):
+    sweep = written('scenario = "scenario.toml"\nkeep = ["ratio"]\nover = { seed = [1] }\n')
+    word = netloom.refused("sweep", "run", sweep, "-o", "swept")
+    assert word.startswith('sweep.toml:2: keep: a sweep does not keep "ratio": expected some of ranks, comp')
+
+
 def test_a_missing_fabric_of_the_scenario_is_told_as_netloom_tells_it(netloom, written):
     sweep = written(scenario=SCENARIO.replace("two-level:leaves=2,hosts=4,spines=2", "gone.txt"))
     word = netloom.refused("sweep", "run", sweep, "-o", "swept")
@@ -86,10 +106,28 @@ def test_a_missing_fabric_of_the_scenario_is_told_as_netloom_tells_it(netloom, w
         ("[over]\nsede = [1]", 'sweep.toml:3: sede: a scenario has no key "sede", did you mean "seed"?'),
         ('"job.rng.ranks" = [1]', 'job.rng.ranks: no job is called "rng", did you mean "ring"?'),
         ('"hardware.lane" = [1]', 'did you mean "lanes"?'),
-        ('routes = ["ftre"]', "sweep.toml:3: routes: "),
+        ('routes = ["ftre"]', 'sweep.toml:3: routes: there is no routing "ftre"'),
+        (
+            '"job.ring.program.pattern" = "random:seed={1..x}"',
+            'sweep.toml:3: job.ring.program.pattern: expected numbers in braces, as in "{1..9}"',
+        ),
     ],
 )
 def test_keys_that_no_scenario_has_are_refused(netloom, written, sweep, told):
     text = sweep if sweep.startswith("[") else f"[over]\n{sweep}"
     word = netloom.refused("sweep", "run", written(f'scenario = "scenario.toml"\n{text}\n'), "-o", "swept")
     assert told in word
+
+
+def test_a_part_with_columns_of_other_types_is_named(netloom, written):
+    """Sizes as numbers, then as texts: what the numbers gave is not dropped without a word."""
+    sweep = 'scenario = "scenario.toml"\nover = {{ "job.ring.program.bytes" = {}, routes = ["ftree"] }}\n'
+    netloom.ok("sweep", "run", written(sweep.format("[1024, 2048]")), "-o", "swept")
+    before = [path.name for path in (netloom.folder / "swept" / "parts").iterdir()]
+    done = netloom("sweep", "run", written(sweep.format('["1KiB"]')), "-o", "swept")
+    merged = netloom("sweep", "merge", "sweep.toml", "swept")
+    assert done.code == merged.code == 0
+    for name in before:
+        told = f"{name}: its columns or their types are not this sweep's: not read"
+        assert told in done.err
+        assert told in merged.err

@@ -112,9 +112,11 @@ def test_groups_are_all_that_varies_but_the_seed_and_failed_runs_count_in_none_o
         ([1, "r", "j"], 1, 1),
         ([1, "r", "k"], 1, 1),
         ([2, "r", "j"], 2, 0),
-        ([3, "r", None], 0, 1),
+        # A run that failed names no job: it is counted in those that others have.
+        ([3, "r", "j"], 0, 1),
+        ([3, "r", "k"], 0, 1),
     ]
-    assert [one["values"]["ranks"]["mean"] for one in told("")] == [4.0, 2.0, 12.0, None]
+    assert [one["values"]["ranks"]["mean"] for one in told("")] == [4.0, 2.0, 12.0, None, None]
     assert told("")[2]["values"]["ranks"] == {
         "n": 2,
         "draws": 2,
@@ -180,7 +182,7 @@ def test_a_sweep_says_its_draws_and_why_a_mean_has_no_interval(netloom):
     (netloom.folder / "sweep.toml").write_text(sweep)
     text = netloom.ok("sweep", "run", "sweep.toml", "-o", "swept")
     assert "draws" in text
-    assert "runs that agree in job.job1.program.pattern are one" in text
+    assert "5: runs that agree in job.job1.program.pattern are one (completion_ms of ftree)\n" in text
     (group,) = netloom.result("sweep", "run", "sweep.toml", "-o", "swept")["groups"]
     value = group["values"]["completion_ms"]
     assert (value["n"], value["draws"], value["cluster"]) == (20, 5, ["job.job1.program.pattern"])

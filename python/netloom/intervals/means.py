@@ -11,8 +11,9 @@ round, bound the mean. Of positive numbers, the logarithm of the mean is taken: 
   distribution's tail has too small a mean and too small an error at once.
 - Below ten draws the interval is never within Student's.
 
-**No interval** is given where none would be true: of fewer than five draws, of values that are equal (all, or
-more than half), and of two-valued ones.
+**No interval** is given where none would be true or of use: of fewer than five draws, of values that are
+equal (all, or more than half), of two-valued ones, below ten draws of three-valued ones, and where a bound
+would be beyond ten times the largest value.
 
 **Clusters.** Values that share a draw (seeds of one pattern) count as one draw, their mean.
 
@@ -45,14 +46,20 @@ _STUDENT = {4: 2.776445, 5: 2.570582, 6: 2.446912, 7: 2.364624, 8: 2.306004}
 """Quantiles of 97.5 % by degrees of freedom: SciPy takes a second to import (a test compares them)."""
 _MANY = 5000
 """Above so many draws the resamples' quantiles are the normal distribution's."""
+_FARTHEST = 10.0
+"""Times the largest value: no bound is farther out."""
 _AT_ONCE = 2_000_000
 """Drawn numbers that are held at a time."""
 
-Reason = Literal["few", "equal", "two-valued"]
+Reason = Literal["few", "equal", "two-valued", "three-valued", "too-few", "several", "points"]
 WHY: dict[Reason, str] = {
     "few": f"fewer than {LEAST} draws",
     "equal": "all values, or more than half, are equal",
     "two-valued": "there are two values: a share says more than a mean",
+    "three-valued": f"there are three values in fewer than {FEW} draws",
+    "too-few": f"too few draws: a bound would be beyond {_FARTHEST:.0f} times the largest value",
+    "several": "several keys are left out: cluster = [...] says which make a draw",
+    "points": "points of sobol depend on each other: the indices have intervals of their own",
 }
 """Why there is no interval, in words."""
 
@@ -115,10 +122,14 @@ def mean(values: Iterable[float], seed: Sequence[int]) -> Interval:
     if n < FEW:
         student = _STUDENT[n - 1] * error / scale
         down, up = max(down, student), max(up, student)
-    if not positive:
-        return Interval(middle - down, middle + up, None)
-    # exp() of what is beyond any number is infinite; such samples have a value of nearly 0 beside large ones.
-    return Interval(middle * math.exp(-down), middle * math.exp(min(up, 700.0)), None)
+    if positive:
+        # exp() of what is beyond any number is infinite.
+        low, high = middle * math.exp(-down), middle * math.exp(min(up, 700.0))
+    else:
+        low, high = middle - down, middle + up
+    if max(-low, high) > _FARTHEST * float(np.abs(sample).max()):
+        return Interval(None, None, "too-few")
+    return Interval(low, high, None)
 
 
 def _reason(ordered: NDArray[np.float64]) -> Reason | None:
@@ -127,12 +138,14 @@ def _reason(ordered: NDArray[np.float64]) -> Reason | None:
 
     if len(ordered) < LEAST:
         return "few"
-    different, times = np.unique(ordered, return_counts=True)
-    if len(different) == 2:
-        return "two-valued"
     # Rounding in a mean of clusters makes no spread.
-    tied = float(ordered[-1] - ordered[0]) <= 1e-12 * float(np.abs(ordered).max())
-    return "equal" if tied or int(times.max()) * 2 > len(ordered) else None
+    apart = np.diff(ordered) > 1e-12 * float(np.abs(ordered).max())
+    times = np.bincount(np.concatenate([[0], np.cumsum(apart)]))
+    if len(times) == 2:
+        return "two-valued"
+    if len(times) == 1 or int(times.max()) * 2 > len(ordered):
+        return "equal"
+    return "three-valued" if len(times) == 3 and len(ordered) < FEW else None
 
 
 def _studentised(

@@ -5,6 +5,7 @@ Where what lies across is numbers, points of a curve are joined; else they stand
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -13,9 +14,14 @@ from netloom.plot import style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 _NAME = 34
 """Characters of a name that fit in the legend."""
+_LINE_INCHES = 0.22
+"""A line of the title above the legend."""
+_GAP_INCHES = 0.08
+"""Beside the legend."""
 _TICKS = 12
 """So many words fit below a panel."""
 _COLUMNS = 2
@@ -97,29 +103,56 @@ def sweep_picture(
     columns = min(_COLUMNS, len(panels))
     rows = -(-len(panels) // columns)
     found = looks([curve for panel in panels for curve in panel.curves])
-    width = 4.3 * columns + (2.0 if len(found) > 1 else 0.0)
-    with style.figure(width, 3.3 * rows) as fig:
+    width, height = 4.3 * columns + (2.0 if len(found) > 1 else 0.0), 3.3 * rows
+    with style.figure(width, height) as fig:
         grid = fig.subplots(rows, columns, squeeze=False)
         for axes, panel in zip(grid.flat, panels, strict=False):
             _draw(axes, panel, across, words, found)
         for axes in grid.flat[len(panels) :]:
             axes.set_visible(False)
+        paper = style.inches((width, height))
+        style.head(fig, title, paper[0], 10.0)
         if len(found) > 1:
-            handles, names = style.named_curves(fig)
-            narrow = style.inches((width, 1.0))[0] < 0.7 * width
-            fig.legend(
-                handles,
-                names,
-                loc="outside lower left" if narrow else "outside right upper",
-                title=style.shorten(named, _NAME).replace("$", r"\$"),
-                title_fontsize=8.0,
-                alignment="left",
-                frameon=False,
-                fontsize=8.0,
-                handlelength=3.6,  # Dashes of all kinds show.
-            )
-        style.head(fig, title, style.inches((width, 1.0))[0], 10.0)
+            _name(fig, named, paper, narrow=paper[0] < 0.7 * width)
         return style.save(fig, kind)
+
+
+def _name(fig: Figure, named: str, paper: tuple[float, float], *, narrow: bool) -> None:
+    """Names the curves: below all on narrow paper, else right of the panels and below the title."""
+    from matplotlib.layout_engine import ConstrainedLayoutEngine
+
+    handles, names = style.named_curves(fig)
+    scale = style.type_scale((float(fig.get_figwidth()), float(fig.get_figheight())))
+    above = scale * _LINE_INCHES * (fig.get_suptitle().count("\n") + 1) / paper[1]
+    legend = fig.legend(
+        handles,
+        names,
+        loc="outside lower left" if narrow else "upper right",
+        bbox_to_anchor=None if narrow else (0.0, 0.0, 1.0, 1.0 - above),
+        title=_heading(named).replace("$", r"\$"),
+        title_fontsize=8.0,
+        alignment="left",
+        frameon=False,
+        fontsize=8.0,
+        handlelength=3.6,  # Dashes of all kinds show.
+    )
+    engine = fig.get_layout_engine()
+    if not narrow and isinstance(engine, ConstrainedLayoutEngine):
+        # The layout finds room for legends at the edge only, where the title is.
+        fig.draw_without_rendering()
+        wide = scale * (legend.get_window_extent().width / fig.dpi + 2.0 * _GAP_INCHES)
+        engine.set(rect=(0.0, 0.0, 1.0 - wide / paper[0], 1.0))
+
+
+def _heading(named: str) -> str:
+    """Keys in lines about as long as names are, none cut: a long one goes on behind a dot."""
+    lines = []
+    for line in textwrap.wrap(named, _NAME, break_long_words=False, break_on_hyphens=False):
+        while len(line) > _NAME and (at := line.rfind(".", 1, _NAME) + 1):
+            lines.append(line[:at])
+            line = line[at:]
+        lines.append(line)
+    return "\n".join(lines)
 
 
 def looks(curves: Sequence[Curve]) -> dict[str, dict[str, Any]]:

@@ -140,6 +140,8 @@ def read(given: Mapping[str, Any], ranges: Mapping[str, Any]) -> Design:
     kind = given.get("design")
     samples: Any = given.get("samples")
     seed: Any = given.get("design_seed", 0)
+    if kind is None:
+        raise ValueError("design", f'expected design = "{KINDS[0]}" or "{KINDS[1]}" with [ranges]')
     if kind not in KINDS:
         raise ValueError("design", f"expected {' or '.join(KINDS)}, found {kind!r:.80}")
     if not _is_whole(samples, 2):

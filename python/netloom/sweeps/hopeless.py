@@ -79,7 +79,7 @@ def _together(spec: Spec, key: str, value: Any) -> Iterator[dict[str, Any]]:
     rest = [name for name in spec.over if name not in (SEED, ROUTES, key)]
     pairs: list[dict[str, Any]] = [{}]
     if spec.paired:
-        rows = range(spec.pairs) if key not in spec.paired else [spec.of(key).index(value)]
+        rows = [row for row in range(spec.pairs) if key not in spec.paired or spec.of(key)[row] == value]
         pairs = [{name: values[row] for name, values in spec.paired.items()} for row in rows]
     for pair in pairs:
         pair = {name: one for name, one in pair.items() if name not in (SEED, ROUTES)}

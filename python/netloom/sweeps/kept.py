@@ -89,8 +89,9 @@ def kind_of(key: str) -> Kind:
         raise ValueError(f"{key} is measured by a clock and differs from run to run: it is not kept")
     names = [*JOB, *RUN, *(f"{_RUN}{name}" for name in RUN)]
     near = difflib.get_close_matches(key, names, 1, 0.5)
-    hint = f', did you mean "{near[0]}"?' if near else ": docs/schemas/simulate.json has them"
-    raise ValueError(f'no result has the key "{key}"{hint}')
+    if not near:
+        raise ValueError(f'a sweep does not keep "{key}": expected some of {", ".join([*JOB, *RUN])}')
+    raise ValueError(f'no result has the key "{key}", did you mean "{near[0]}"?')
 
 
 def value(key: str, run: Mapping[str, Any], job: Mapping[str, Any]) -> Any:

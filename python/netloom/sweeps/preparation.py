@@ -123,8 +123,11 @@ def _prepared(text: str, path: Path, expected: str | None) -> Prepared:
     from netloom import __version__, _core
 
     spec = specs.parse(text, path)
-    reading.refuse_links_of_others(spec.scenario)
-    scenario = reading.whole(spec.scenario)
+    try:
+        reading.refuse_links_of_others(spec.scenario)
+        scenario = reading.whole(spec.scenario)
+    except OSError as error:
+        raise spec.error("scenario", f"scenario: {spec.written}: {error.strerror or error}") from None
     about = {
         "netloom": __version__,
         "scenario": digest(scenario),
@@ -188,7 +191,7 @@ def _check(spec: Spec, read: _Reader) -> None:
             read({ROUTES: [word]})
         except NetloomError as error:
             said = str(error).partition(": ")[2] or str(error)
-            raise spec.error(ROUTES, f"{ROUTES}: {said}") from None
+            raise spec.error(ROUTES, f"{ROUTES}: {said.removeprefix(f'{ROUTES}: ')}") from None
         except OSError as error:
             raise spec.error(ROUTES, f"{ROUTES}: {word}: {error.strerror or error}") from None
 

@@ -14,7 +14,7 @@ import difflib
 import math
 import re
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
@@ -181,6 +181,12 @@ def parse(text: str, path: Path) -> Spec:
     if len(set(lengths.values())) > 1:
         told = ", ".join(f"{key} has {length}" for key, length in lengths.items())
         raise _error(path, lines.get("paired"), f"[paired]: expected lists of one length, found {told}")
+    if (
+        design is None
+        and (at := _repeated(zip(*(map(_mark, some) for some in paired.values()), strict=True))) is not None
+    ):
+        told = ", ".join(f"{key}={some[at]!r:.80}" for key, some in paired.items())
+        raise _error(path, lines.get("paired"), f"[paired]: expected different values, found {told} twice")
     keep = _texts(path, lines, found, "keep") or kept.DEFAULT
     for key in keep:
         try:
@@ -229,8 +235,10 @@ def _design(
         raise _error(path, lines.get(key, lines.get(asked)), f"{key}: {told}") from None
     for key in design.ranges:
         if key in (SEED, ROUTES, FABRIC) or key in over:
-            told = "is in [over] too" if key in over else "has no values between two others"
-            raise _error(path, lines.get(key), f"{key} {told}: expected it in [over]")
+            told = f"{key} has no values between two others: expected it in [over]"
+            if key in over:
+                told = f"{key} is in [over] and in [ranges]: expected it in one"
+            raise _error(path, lines.get(key), told)
     runs = math.prod([design.points, *map(len, over.values())])
     if runs > MOST_RUNS:
         raise _error(path, lines.get("samples"), f"expected at most {MOST_RUNS:,} runs, found {runs:,}")
@@ -287,7 +295,7 @@ def _keys(path: Path, lines: Mapping[str, int], found: Mapping[str, Any], table:
     keys = {}
     for key, value in _flat(given, ""):
         try:
-            keys[key] = _values(key, value)
+            keys[key] = _values(key, value, again=table == "paired")
         except ValueError as error:
             raise _error(path, lines.get(key, lines.get(table)), f"{key}: {error}") from None
     return keys
@@ -302,8 +310,8 @@ def _flat(table: Mapping[str, Any], before: str) -> Iterator[tuple[str, Any]]:
             yield f"{before}{key}", value
 
 
-def _values(key: str, value: Any) -> list[Any]:
-    """All values that a list or a range stands for."""
+def _values(key: str, value: Any, *, again: bool) -> list[Any]:
+    """All values that a list or a range stands for; `again`: of which some may be the same."""
     found: list[Any]
     if isinstance(value, str):
         if _RANGE.fullmatch(value):
@@ -311,7 +319,10 @@ def _values(key: str, value: Any) -> list[Any]:
         elif _BRACES.search(value):
             found = _expanded(value)
         else:
-            raise ValueError(f'expected a list, or a range such as "0..9", found "{value[:80]}"')
+            told = 'a list, or a range such as "0..9"'
+            if re.search(r"\{[^{}]*\.\.[^{}]*\}", value):
+                told = 'numbers in braces, as in "{1..9}" or "{1..9..2}"'
+            raise ValueError(f'expected {told}, found "{value[:80]}"')
     elif isinstance(value, list):
         found = [
             item
@@ -332,19 +343,28 @@ def _values(key: str, value: Any) -> list[Any]:
         raise ValueError("expected finite numbers")
     if any(isinstance(item, int) and abs(item) >= 2**63 for item in found):
         raise ValueError("expected whole numbers below 2^63")
-    seen: list[Any] = []
-    known = set()
-    for item in found:
-        mark = repr(float(item)) if named == {"number"} else repr(item)
-        if mark in known:
-            raise ValueError(f"expected different values, found {item!r:.80} twice")
-        known.add(mark)
-        seen.append(item)
-    if key == SEED and any(not isinstance(item, int) or item < 0 for item in seen):
+    if not again and (at := _repeated(map(_mark, found))) is not None:
+        raise ValueError(f"expected different values, found {found[at]!r:.80} twice")
+    if key == SEED and any(not isinstance(item, int) or item < 0 for item in found):
         raise ValueError("expected whole numbers from 0 on")
     if key == ROUTES and named != {"text"}:
         raise ValueError('expected routings, as in ["ftree", "adaptive"]')
-    return seen
+    return found
+
+
+def _mark(value: Any) -> str:
+    """The same of what is the same value, be it written 1 or 1.0."""
+    return repr(float(value)) if isinstance(value, int | float) else repr(value)
+
+
+def _repeated(marks: Iterable[Any]) -> int | None:
+    """The place of the first that was there before."""
+    seen = set()
+    for at, mark in enumerate(marks):
+        if mark in seen:
+            return at
+        seen.add(mark)
+    return None
 
 
 class _Bounds(NamedTuple):

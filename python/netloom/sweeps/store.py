@@ -1,9 +1,10 @@
 """A sweep's folder: `parts/` with Parquet files of ended runs, `table.parquet` of all, `manifest.json`.
 
 A part is named by the sum of its content and written by rename: it is there whole or not at all, and one that
-was altered is not read. Each task of an array has a folder of its own in `parts/`, and reads no other's, so
-that it begins as fast beside ten thousand parts as beside ten. The manifest says what the folder is for from
-the start, and at the end has the sum of the table and of every part that went into it.
+was altered, or has other columns, is not read but told. Each task of an array has a folder of its own in
+`parts/`, and reads no other's, so that it begins as fast beside ten thousand parts as beside ten. The
+manifest says what the folder is for from the start, and at the end has the sum of the table and of every part
+that went into it.
 
 Small parts are joined to one, which is written before they are removed: a run may be in two parts.
 
@@ -77,6 +78,8 @@ class Store:
         self._large: set[str] = set()
         self.damaged: list[str] = []
         """Parts that are not what was written; their runs are run again."""
+        self.strange: list[str] = []
+        """Parts whose columns, or their types, are not this sweep's; the same goes for their runs."""
 
     def prepare(self) -> None:
         """Makes the folder, or takes one of the same sweep.
@@ -214,7 +217,10 @@ class Store:
             self.damaged.append(name)
             return None
         table = parquet.table(data, str(self.path / PARTS / name))
-        return table if table.schema.equals(self.schema(clocked=True)) else None
+        if not table.schema.equals(self.schema(clocked=True)):
+            self.strange.append(name)
+            return None
+        return table
 
     def join(self, most: int | None = None) -> None:
         """Joins small parts, if there are many; a task its own, else all, and those of tasks be they few.

@@ -3,7 +3,9 @@
 **Draws.** What `by` leaves out is taken as drawn. Runs that agree in all of it but the seed are one draw, a
 cluster: forty seeds of each of five patterns say little more of all patterns than five numbers do. A key
 along which no value changes draws nothing, and is left aside. Where the seed alone is left, each seed is a
-draw. The sweep's `cluster` says otherwise.
+draw. Where values change along several keys (patterns and delays), their combinations are not independent,
+and nothing says which key is the sample: there is no interval. The sweep's `cluster` says otherwise. Points
+of `sobol` share values and depend on each other: of them there is no interval either.
 
 Invariant: an interval depends on the seed, its group, its key and the values, not on other groups.
 """
@@ -43,8 +45,9 @@ def groups(table: pa.Table, spec: Spec, seed: int) -> list[dict[str, Any]]:
     Returns
     -------
     list of dict
-        `by`, `runs`, `failed`, and `values`: of every key `n` values, `draws` and `cluster` (what a draw is,
-        None: a value), `mean`, `median`, `low`, `high` and `no_interval` (why these are None).
+        `by`, `runs`, `failed`, and `values`: of every key `n` values, `draws` (None: nobody knows how many)
+        and `cluster` (what a draw is, None: a value), `mean`, `median`, `low`, `high` and `no_interval`
+        (why these are None).
     """
     by = spec.by if spec.by is not None else default_by(spec)
     left = tuple(name for name in spec.columns if name not in by and name in table.column_names)
@@ -60,19 +63,29 @@ def groups(table: pa.Table, spec: Spec, seed: int) -> list[dict[str, Any]]:
             members.setdefault(group, []).append(at)
         else:
             failed[_without_job(by, group)] = failed.get(_without_job(by, group), 0) + 1
-    # A run that failed has no jobs; where all did, their group is told all the same.
+    # A run that failed names no job: where all of a group did, it had those of the others.
     ended = {_without_job(by, group) for group in members}
+    jobs = list(dict.fromkeys(job for job in columns["job"] if job is not None)) if "job" in by else []
     for bare in failed:
-        if bare not in ended:
+        for job in (jobs or [None]) if bare not in ended else ():
             rest = iter(bare)
-            members[tuple(None if name == "job" else next(rest) for name in by)] = []
+            members[tuple(job if name == "job" else next(rest) for name in by)] = []
     found = []
     for group, rows in members.items():
         told = {}
         for key in kept:
             known = [at for at in rows if values[key][at] is not None]
-            cluster = spec.cluster or _cluster(left, columns, known, values[key])
-            told[key] = _told(known, columns, values[key], cluster, [seed, _mark(by, group, key)])
+            reason: intervals.Reason | None = None
+            cluster = spec.cluster
+            if cluster is None:
+                moving = _moving(spec, left, columns, known, values[key])
+                cluster = tuple(name for keys in moving for name in keys)
+                reason = "several" if len(moving) > 1 else None
+                if not cluster and len({values[key][at] for at in known}) > 1:
+                    cluster = tuple(name for name in left if name == SEED)
+            if spec.design is not None and spec.design.kind == "sobol" and {*cluster} & {*spec.design.ranges}:
+                reason = "points"
+            told[key] = _told(known, columns, values[key], cluster, reason, [seed, _mark(by, group, key)])
         found.append(
             {
                 "by": dict(zip(by, group, strict=True)),
@@ -132,20 +145,46 @@ def numbers(table: pa.Table, spec: Spec) -> list[str]:
     return [key for key, kind in kinds.items() if pa.types.is_integer(kind) or pa.types.is_floating(kind)]
 
 
-def _cluster(
-    left: Sequence[str], columns: Mapping[str, Sequence[Any]], rows: Sequence[int], values: Sequence[Any]
-) -> tuple[str, ...]:
-    """The keys that make a draw, of those that the groups leave out."""
-    moving = list(left)
-    for key in sorted(left, key=lambda name: name != SEED):
-        others = [name for name in moving if name != key]
-        first: dict[tuple[Any, ...], Any] = {}
-        if all(
-            first.setdefault(tuple(columns[name][at] for name in (*others, "job")), values[at]) == values[at]
-            for at in rows
-        ):
-            moving = others
-    return tuple(key for key in moving if key != SEED) or tuple(moving)
+def _moving(
+    spec: Spec,
+    left: Sequence[str],
+    columns: Mapping[str, Sequence[Any]],
+    rows: Sequence[int],
+    values: Sequence[Any],
+) -> list[tuple[str, ...]]:
+    """What the groups leave out and values change along, but the seed: keys, and what varies together as one.
+
+    Where no two runs differ in a key alone, it is taken to change them.
+    """
+    moving = []
+    for keys in _together(spec, left, columns, rows):
+        others = [name for name in left if name not in keys]
+        first: dict[tuple[Any, ...], tuple[tuple[Any, ...], Any]] = {}
+        alone = changes = False
+        for at in rows:
+            here = tuple(columns[name][at] for name in keys)
+            rest = tuple(columns[name][at] for name in (*others, "job"))
+            there, value = first.setdefault(rest, (here, values[at]))
+            alone = alone or there != here
+            changes = changes or value != values[at]
+        if changes or (not alone and len({tuple(columns[name][at] for name in keys) for at in rows}) > 1):
+            moving.append(keys)
+    return moving
+
+
+def _together(
+    spec: Spec, left: Sequence[str], columns: Mapping[str, Sequence[Any]], rows: Sequence[int]
+) -> list[tuple[str, ...]]:
+    """Keys but the seed, those of a design's points as one, and those that tell the same runs apart."""
+    ranges = spec.design.ranges if spec.design is not None else ()
+    points = tuple(key for key in left if key in ranges)
+    found: dict[tuple[int, ...], tuple[str, ...]] = {}
+    for keys in ([points] if points else []) + [(key,) for key in left if key not in (SEED, *points)]:
+        numbers: dict[tuple[Any, ...], int] = {}
+        told = (tuple(columns[name][at] for name in keys) for at in rows)
+        same = tuple(numbers.setdefault(one, len(numbers)) for one in told)
+        found[same] = (*found.get(same, ()), *keys)
+    return list(found.values())
 
 
 def _without_job(by: Sequence[str], group: Sequence[Any]) -> tuple[Any, ...]:
@@ -161,6 +200,7 @@ def _told(
     columns: Mapping[str, Sequence[Any]],
     values: Sequence[Any],
     cluster: Sequence[str],
+    reason: intervals.Reason | None,
     seed: Sequence[int],
 ) -> dict[str, Any]:
     import numpy as np
@@ -176,10 +216,12 @@ def _told(
         mean, median = float(ordered.mean()), float(np.median(ordered))
         tied = len(known) >= intervals.LEAST and ordered[0] == ordered[-1]
         bounds = intervals.mean(known if tied else draws, seed)
+        if reason is not None and len(known) >= intervals.LEAST and not tied:
+            bounds = intervals.Interval(None, None, reason)
     return {
         "n": len(known),
-        "draws": len(draws),
-        "cluster": list(cluster) if len(draws) < len(known) else None,
+        "draws": len(draws) if reason is None else None,
+        "cluster": list(cluster) if reason is None and len(draws) < len(known) else None,
         "mean": mean,
         "median": median,
         "low": bounds.low,

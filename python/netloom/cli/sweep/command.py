@@ -276,6 +276,9 @@ def _tell_missing(run: Run, outcome: Outcome) -> None:
 def _tell_damaged(run: Run, store: Store) -> None:
     for name in sorted(set(store.damaged)):
         run.note(f"{store.path / PARTS / name}: damaged, or altered: not read", kind="warning")
+    for name in sorted(set(store.strange)):
+        told = "its columns or their types are not this sweep's: not read"
+        run.note(f"{store.path / PARTS / name}: {told}", kind="warning")
 
 
 def _prepared(run: Run, text: str, sweep: Path, expected: str | None = None) -> Prepared:

@@ -229,14 +229,21 @@ def _shares(result: Mapping[str, Any]) -> str:
 
 def _draws(result: Mapping[str, Any]) -> list[str]:
     """What counted as a draw, and why means have no interval."""
-    values = [value for group in result["groups"] for value in group["values"].values() if value["n"]]
+    told = [
+        (group["by"], key, value)
+        for group in result["groups"]
+        for key, value in group["values"].items()
+        if value["n"]
+    ]
+    values = [value for _, _, value in told]
     lines = []
     for names in dict.fromkeys(tuple(value["cluster"] or ()) for value in values):
-        some = [value for value in values if names and tuple(value["cluster"] or ()) == names]
+        some = [one for one in told if names and tuple(one[2]["cluster"] or ()) == names]
         if some:
-            draws = sorted({value["draws"] for value in some})
-            told = f"{draws[0]}" if len(draws) == 1 else f"{draws[0]} to {draws[-1]}"
-            lines.append(("draws", f"{told}: runs that agree in {', '.join(names)} are one"))
+            draws = sorted({value["draws"] for _, _, value in some})
+            many = f"{draws[0]}" if len(draws) == 1 else f"{draws[0]} to {draws[-1]}"
+            of = "" if len(some) == len(values) else f" ({_of(some)})"
+            lines.append(("draws", f"{many}: runs that agree in {', '.join(names)} are one{of}"))
     for reason, why in intervals.WHY.items():
         number = sum(value["no_interval"] == reason for value in values)
         if number:
@@ -244,6 +251,13 @@ def _draws(result: Mapping[str, Any]) -> list[str]:
                 ("no interval", f"{render.count(number)} of {render.count(len(values))} means: {why}")
             )
     return [render.pairs(lines)] if lines else []
+
+
+def _of(some: Sequence[tuple[Mapping[str, Any], str, Mapping[str, Any]]]) -> str:
+    """Which means: the first by its group and key, and how many there are."""
+    by, key, _ = some[0]
+    first = f"{key} of {', '.join(_word(value) for value in by.values())}"
+    return first if len(some) == 1 else f"{first} and {render.count(len(some) - 1)} more"
 
 
 def _word(value: Any) -> str:
