@@ -270,7 +270,7 @@ def test_counters_under_the_tables_of_another_engine_are_refused(netloom, paths,
     netloom.ok("fabric", "damage", paths.ft2, "--random-links", 5, "--seed", 2, "-o", "d.net")
     for real, told in (("ftree", "updn"), ("updn", "ftree")):
         counters = counted(jobs, "--seconds", 1e6, fabric="d.net", routes=real)
-        assert "do not fit" in netloom.refused("infer", "d.net", told, counters, "--jobs", jobs)
+        assert "do not fit" in netloom.refused("infer", "d.net", told, counters, "--jobs", jobs, "-q")
         done = netloom("infer", "d.net", real, counters, "--jobs", jobs, "--format", "json")
         assert json.loads(done.out)["result"]["unexplained_percent"] < 0.1
 

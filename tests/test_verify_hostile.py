@@ -160,7 +160,9 @@ def test_the_order_of_switches_comes_with_the_certificate(netloom, name):
     net = bed.ROOT / "tests" / "data" / "cases" / "orders" / f"{name}.txt"
     files = ("t.lfts", "all-to-all")
     netloom.ok("optimize", net, files[1], "-o", files[0], "--write-certificate", "c.json", "-q")
-    netloom.ok("traffic", "convert", files[1], "--fabric", net, "-o", "t.csv", "-q")
+    hosts = range(nl.Fabric.read(net).hosts)
+    rows = [f"{one},{other},1" for one in hosts for other in hosts if one != other]
+    (netloom.folder / "t.csv").write_text("\n".join(["source,destination,bytes", *rows, ""]))
     path = netloom.folder / "c.json"
     proof = json.loads(path.read_text())
     said = bed.opinion(
