@@ -198,7 +198,11 @@ fn a_ring_of_switches_has_one_credit_loop() {
     // From each host, the one three hops on is one hop the other way.
     assert_eq!(report.non_minimal_pairs, 4);
     let cycle = report.findings.iter().find(|x| x.kind == FindingKind::CreditLoop).unwrap();
-    assert!(cycle.text.starts_with("on one lane, 4 links wait for each other (several lanes"), "{}", cycle.text);
+    assert!(
+        cycle.text.starts_with("on one lane, 4 links wait for each other (several lanes"),
+        "{}",
+        cycle.text
+    );
     assert!(cycle.text.contains("): s0[1] -> s1[2]; "), "{}", cycle.text);
 }
 
