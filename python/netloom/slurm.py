@@ -191,8 +191,14 @@ def _there(jobs: Sequence[SlurmJob], period: Period | None) -> tuple[Sequence[Sl
     """Those that have their nodes, or had them in a period; and those of which that is not told."""
     if period is None:
         return [job for job in jobs if not job.ended], []
-    untold = [job for job in jobs if job.start is None or (job.ended and job.end is None)]
-    return [job for job in jobs if job not in untold and period.meets(job)], untold
+    there: list[SlurmJob] = []
+    untold: list[SlurmJob] = []
+    for job in jobs:
+        if job.start is None or (job.ended and job.end is None):
+            untold.append(job)
+        elif period.meets(job):
+            there.append(job)
+    return there, untold
 
 
 def jobs_file(jobs: Sequence[SlurmJob]) -> str:
