@@ -11,7 +11,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-CAUSES = ("incast", "bad-mapping", "bad-routes", "noisy-neighbour", "over-subscription", "none")
+from netloom.diagnose.retrained import retrained
+
+CAUSES = (
+    "incast", "bad-mapping", "bad-routes", "noisy-neighbour", "over-subscription", "slow-cable", "none"
+)  # fmt: skip
 
 _BYTES_PER_US = 12_500
 """What links of the generated fabrics carry (EDR)."""
@@ -214,6 +218,25 @@ def _over_subscription(rng: random.Random) -> Case:
     return Case("over-subscription", head + job, time, files)
 
 
+def _slow_cable(rng: random.Random) -> Case:
+    """Everybody to everybody with room for it, but one cable between switches trained down."""
+    from netloom import _core
+
+    made = _fabric(rng, 1)
+    fabric = _core.Fabric.generate(made.spec)
+    table = fabric.link_table()
+    ends = zip(table["source"].tolist(), table["target"].tolist(), strict=True)
+    interior = [link for link, pair in enumerate(ends) if min(pair) >= fabric.hosts]
+    rate = rng.choice(["4xDDR", "4xQDR", "1xEDR", "2xEDR"])
+    dump = retrained(fabric, {rng.choice(interior): rate}).decode()
+    iterations = rng.randint(2, 4)
+    program = {"kind": "all-to-all", "bytes": rng.choice([16, 32]) * _KIB, "iterations": iterations}
+    job = _job("everybody", "fragmented", program, ranks=made.total)
+    head = _head(rng, _Fabric("net.txt", made.leaves, made.hosts), rng.choice(["d-mod-k", "ftree"]))
+    time = 3 * made.total * program["bytes"] * iterations / _BYTES_PER_US
+    return Case("slow-cable", head + job, time, {"net.txt": dump})
+
+
 def _none(rng: random.Random) -> Case:
     kind = rng.choice([_light, _shift, _solver, _two, _local, _even])
     return kind(rng, _fabric(rng, 1 if kind in (_shift, _even) else rng.choice([1, 2])))
@@ -286,5 +309,6 @@ _MAKERS: dict[str, Callable[[random.Random], Case]] = {
     "bad-routes": _bad_routes,
     "noisy-neighbour": _noisy_neighbour,
     "over-subscription": _over_subscription,
+    "slow-cable": _slow_cable,
     "none": _none,
 }

@@ -79,7 +79,7 @@ def _uneven(evidence: Evidence, of_job: dict[int, Ints], roots: Ints, windows: W
         guilty += last[came[hosts] >= UNEVEN * even].tolist()
         gains.append(1 - even / peak)
         line = (
-            f"{links.names[host]} gets {peak / even:.1f} times what {evidence.hosts_of(job)} get on average"
+            f"{links.labels.label(host)} gets {peak / even:.1f} times what {evidence.hosts_of(job)} get on average"
         )
         told.append(line + (f", from {senders} hosts" if senders else ""))
     if not jobs:
@@ -110,7 +110,7 @@ def _meeting(evidence: Evidence, group: Ints, windows: Windows, job: int) -> Fin
     mapping = better_mapping(evidence, group, job)
     if mapping is not None:
         return mapping
-    names = ", ".join(evidence.links.names[evidence.links.target[link]] for link in group[:3])
+    names = ", ".join(evidence.links.labels.label(int(evidence.links.target[link])) for link in group[:3])
     return Finding(
         cause="incast",
         confidence=0.5,

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Literal
 if TYPE_CHECKING:
     from netloom.diagnose.observed import Floats
 
-Cause = Literal["noisy-neighbour", "incast", "bad-routes", "bad-mapping", "over-subscription", "interior"]
+Cause = Literal[
+    "slow-cable", "noisy-neighbour", "incast", "bad-routes", "bad-mapping", "over-subscription", "interior"
+]
 
 
 @dataclass

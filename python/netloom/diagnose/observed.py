@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from netloom.nodes import Nodes
+
 if TYPE_CHECKING:
     import numpy.typing as npt
     from scipy.sparse import csr_array
@@ -29,8 +31,8 @@ class Links:
     """Capacity."""
     level: Ints
     """[node] -1: a host, 0: a leaf, 1: a spine, …"""
-    names: list[str]
-    """[node]"""
+    labels: Nodes
+    """Names of nodes and ports."""
 
     @staticmethod
     def of(fabric: Fabric) -> Links:
@@ -43,7 +45,7 @@ class Links:
             np.asarray(links["target"], dtype=np.int64),
             np.asarray(links["bandwidth_bytes_per_s"], dtype=np.float64),
             level,
-            [*fabric.host_names, *fabric.switch_names],
+            Nodes(fabric),
         )
 
     def __len__(self) -> int:
@@ -72,8 +74,9 @@ class Links:
         return ~(self.from_host | self.to_host)
 
     def name(self, link: int) -> str:
-        """`leaf00->spine03`."""
-        return f"{self.names[self.source[link]]}->{self.names[self.target[link]]}"
+        """`leaf00[5] -> spine03[1]`."""
+        return self.labels.link(link)
+
 
 
 @dataclass(frozen=True)

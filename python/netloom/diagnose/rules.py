@@ -2,6 +2,7 @@
 
 | cause | what is seen |
 |---|---|
+| `slow-cable` | a cable that runs slower than its siblings is full, and the run would end earlier without that |
 | `noisy-neighbour` | a job waits at roots that others fill: another job, or one that nobody sampled |
 | `incast` | a host's link, or what leads to it, is the root, and the job's other hosts get far less |
 | `bad-routes` | links between switches are roots; all shortest ways, evenly used, would be far less full |
@@ -27,6 +28,7 @@ from netloom.diagnose.evidence import HELD_UP, PART, Evidence, most
 from netloom.diagnose.findings import Diagnosis, Finding, add
 from netloom.diagnose.ideal import Bounds, no_mappings
 from netloom.diagnose.interior import fullest, interior
+from netloom.diagnose.slow import SlowLinks, slow_cable
 from netloom.diagnose.trees import blame
 
 if TYPE_CHECKING:
@@ -68,7 +70,8 @@ def diagnose(observed: Observed, mappings: Mappings = no_mappings) -> Diagnosis:
         It is asked where links between switches are full and other routes would not help.
     """
     bounds = Bounds(observed, mappings)
-    found = weighed(observed, lambda drawn: _findings(drawn, bounds))
+    slow = SlowLinks(observed.fabric)
+    found = weighed(observed, lambda drawn: _findings(drawn, bounds, slow))
     harm = congested_hops(observed)
     unknown = np.flatnonzero((harm < HELD_UP) & (harm + SEEN * _harm_error(observed) >= HELD_UP))
     for finding in found:
@@ -82,16 +85,19 @@ def diagnose(observed: Observed, mappings: Mappings = no_mappings) -> Diagnosis:
     return Diagnosis(found, harm)
 
 
-def _findings(observed: Observed, bounds: Bounds) -> list[Finding]:
+def _findings(observed: Observed, bounds: Bounds, slow: SlowLinks) -> list[Finding]:
     harm = congested_hops(observed)
+    roots = blame(observed).roots if (harm > 0).any() else np.zeros_like(observed.by_job(observed.traffic))
+    waits = Evidence(observed, harm, roots, bounds)
+    cable = slow_cable(waits, slow)
     found = []
     if (harm >= TOUCHED).any():
-        found = _causes(Evidence(observed, harm, blame(observed).roots, bounds))
+        found = _causes(waits, cable)
     if not found:
         # What waits fits into buffers: only what is full can be at fault.
         full = (observed.utilisation >= SATURATED) & ~observed.links.from_host[None, :]
         held = observed.by_job(observed.traffic) * full[:, None, :]
-        found = _causes(Evidence(observed, harm, held, bounds))
+        found = _causes(Evidence(observed, harm, held, bounds), cable)
     return found
 
 
@@ -115,9 +121,13 @@ def _harm_error(observed: Observed) -> Floats:
     return np.asarray(np.sqrt(sums(observed.congested_error**2) + one**2) / np.maximum(sent, 1e-9))
 
 
-def _causes(evidence: Evidence) -> list[Finding]:
+def _causes(evidence: Evidence, cable: Finding | None) -> list[Finding]:
     total = evidence.weight.sum()
     found: list[Finding] = []
+    if cable is not None:
+        # What waits for the cable is explained: neither routes nor jobs are to blame for it.
+        found.append(cable)
+        evidence.weight[cable.root_links] = 0.0
     for kind, ask in ((evidence.links.interior, interior), (evidence.links.to_host, incast)):
         part = evidence.weight * kind
         if total <= 0 or part.sum() < PART * total:

@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from netloom.diagnose.mappings import leaves_of_machines
+from netloom.diagnose.retrained import retrained
+from netloom.diagnose.slow import SlowLinks
 from netloom.errors import NetloomError
 from netloom.files import Scratch
 
@@ -135,6 +137,8 @@ class Trials:
         routes = self._routes()
         if finding.cause in ("bad-routes", "interior"):
             return routes
+        if finding.cause == "slow-cable":
+            return [*self._replaced(finding, scratch), *routes]
         if finding.cause == "bad-mapping" and finding.mapping is not None:
             name = names[finding.culprits[0]]
             change = f'job.{name}.mapping="{finding.mapping}"'
@@ -157,6 +161,16 @@ class Trials:
         if finding.cause == "noisy-neighbour":
             return [*self._apart(finding, names), *routes]
         return []
+
+    def _replaced(self, finding: Finding, scratch: Scratch) -> list[_Change]:
+        """The cables as fast as their siblings."""
+        fabric = self.scenario.fabric
+        slow = SlowLinks(fabric)
+        rates = {link: float(slow.expected[link]) for link in finding.root_links}
+        scratch.write("replaced.txt", retrained(fabric, rates))
+        word = "cable" if len({slow.cable[link].link for link in rates}) == 1 else "cables"
+        change = f'fabric="{scratch.path / "replaced.txt"}"'
+        return [_Change(f"{word} as fast as the others of the stage", (change,), self.routing)]
 
     def _routes(self) -> list[_Change]:
         return [_Change(f"routes: {word}", (), word) for word in _ROUTES if word != self.routing]

@@ -300,8 +300,11 @@ def _finding(seen: Observed, finding: Finding, tried: list[Attempt] | None) -> d
     roots = len(finding.root_links)
     where = f"{seen.links.name(finding.root_links[0])}{f' and {roots - 1} more' if roots > 1 else ''}"
     who = ", ".join(seen.jobs[job] for job in finding.culprits) or "nobody who was sampled"
+    text = f"{where}: {who}: {finding.remedy}"
+    if finding.cause == "slow-cable":
+        text = f"{finding.evidence[0]}: {finding.remedy}"
     return {
-        **registry.finding(finding.cause, f"{where}: {who}: {finding.remedy}"),
+        **registry.finding(finding.cause, text),
         "cause": finding.cause,
         "confidence": finding.confidence,
         "uncertain": finding.uncertain,

@@ -77,7 +77,8 @@ def _attempt(attempt: Mapping[str, Any]) -> str:
 def _finding_text(number: int, finding: Mapping[str, Any]) -> str:
     links = finding["root_links"]
     more = f" and {len(links) - _TOLD} more" if len(links) > _TOLD else ""
-    who = ", ".join(finding["culprits"]) or "nobody who was sampled"
+    nobody = "the cable" if finding["cause"] == "slow-cable" else "nobody who was sampled"
+    who = ", ".join(finding["culprits"]) or nobody
     if finding["phases"]:
         who += f" (phases {', '.join(finding['phases'])})"
     lines = [
