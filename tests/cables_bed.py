@@ -93,9 +93,10 @@ def _spec(rng: random.Random, wanted: str) -> tuple[str, int]:
 def _program(rng: random.Random, wanted: str, hosts: int) -> str:
     kib = rng.choice([16, 32, 64])
     if wanted == "none":
+        load = rng.choice([0.05, 0.1])
         return rng.choice(
             [
-                f'{{ kind = "uniform", bytes = {kib * 512}, messages = 40, load = {rng.choice([0.05, 0.1])} }}',
+                f'{{ kind = "uniform", bytes = {kib * 512}, messages = 40, load = {load} }}',
                 f'{{ kind = "all-to-all", bytes = 1024, iterations = 8, compute_us = {3 * hosts} }}',
             ]
         )

@@ -78,9 +78,8 @@ def _uneven(evidence: Evidence, of_job: dict[int, Ints], roots: Ints, windows: W
         jobs.append((-float(came[hosts].sum()), job))
         guilty += last[came[hosts] >= UNEVEN * even].tolist()
         gains.append(1 - even / peak)
-        line = (
-            f"{links.labels.label(host)} gets {peak / even:.1f} times what {evidence.hosts_of(job)} get on average"
-        )
+        name = links.labels.label(host)
+        line = f"{name} gets {peak / even:.1f} times what {evidence.hosts_of(job)} get on average"
         told.append(line + (f", from {senders} hosts" if senders else ""))
     if not jobs:
         return None

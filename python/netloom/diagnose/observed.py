@@ -78,7 +78,6 @@ class Links:
         return self.labels.link(link)
 
 
-
 @dataclass(frozen=True)
 class Context:
     """A job and a phase of it."""

@@ -2,7 +2,7 @@
 
 | cause | what is seen |
 |---|---|
-| `slow-cable` | a cable that runs slower than its siblings is full, and the run would end earlier without that |
+| `slow-cable` | a cable that runs slower than its siblings is full, and the run would end earlier otherwise |
 | `noisy-neighbour` | a job waits at roots that others fill: another job, or one that nobody sampled |
 | `incast` | a host's link, or what leads to it, is the root, and the job's other hosts get far less |
 | `bad-routes` | links between switches are roots; all shortest ways, evenly used, would be far less full |

@@ -229,11 +229,11 @@ def _slow_cable(rng: random.Random) -> Case:
     interior = [link for link, pair in enumerate(ends) if min(pair) >= fabric.hosts]
     rate = rng.choice(["4xDDR", "4xQDR", "1xEDR", "2xEDR"])
     dump = retrained(fabric, {rng.choice(interior): rate}).decode()
-    iterations = rng.randint(2, 4)
-    program = {"kind": "all-to-all", "bytes": rng.choice([16, 32]) * _KIB, "iterations": iterations}
+    iterations, size = rng.randint(2, 4), rng.choice([16, 32]) * _KIB
+    program = {"kind": "all-to-all", "bytes": size, "iterations": iterations}
     job = _job("everybody", "fragmented", program, ranks=made.total)
     head = _head(rng, _Fabric("net.txt", made.leaves, made.hosts), rng.choice(["d-mod-k", "ftree"]))
-    time = 3 * made.total * program["bytes"] * iterations / _BYTES_PER_US
+    time = 3 * made.total * size * iterations / _BYTES_PER_US
     return Case("slow-cable", head + job, time, {"net.txt": dump})
 
 

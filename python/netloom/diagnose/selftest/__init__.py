@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from netloom.diagnose.cases import CAUSES, Case, spread
+from netloom.diagnose.selftest.cases import CAUSES, Case, spread
 from netloom.files import Scratch
 
 NONE = "none"
