@@ -16,6 +16,7 @@ CASES = ROOT / "tests" / "data" / "cases"
 TRIANGLE = CASES / "triangle"
 CROSS = CASES / "cross-cable"
 SYSFS = CASES / "sysfs-two-fabrics"
+PLANS = CASES / "foreign-plans"
 FOREIGN = CASES / "foreign-formats"
 
 
@@ -353,8 +354,6 @@ def test_roots_in_a_row_lose_pairs_and_are_not_written(netloom):
 @pytest.mark.parametrize(
     ("file", "words"),
     [
-        ("iblinkinfo.txt", "iblinkinfo's table: run ibnetdiscover"),
-        ("plan.ndt", "UFM's cabling plan"),
         ("opalinks.csv", "Omni-Path is not read"),
         ("topo.conf", "Slurm's topology.conf, which tells no cables"),
         ("leafspine.clab.yml", "Containerlab's file"),
@@ -367,6 +366,30 @@ def test_files_of_the_field_are_refused_by_name(netloom, paths, file, words):
         done = netloom(*command)
         assert done.code == 3
         assert words in done.err
+
+
+def test_iblinkinfo_a_table_of_cables_and_ufms_plan_are_fabrics_and_plans(netloom):
+    dump = PLANS / "net.txt"
+    whole = netloom.result("fabric", "show", dump)
+    for file in ("iblinkinfo.txt", "iblinkinfo-l.txt"):
+        result = netloom.result("fabric", "show", PLANS / file)
+        assert [result[key] for key in ("hosts", "switches", "links", "cabling_hash")] == [
+            whole[key] for key in ("hosts", "switches", "links", "cabling_hash")
+        ]
+    netloom.ok("fabric", "convert", dump, "-o", "cables.csv", "-q")
+    assert (netloom.folder / "cables.csv").read_text().splitlines()[:2] == [
+        "from,port,to,port,speed",
+        "leaf0,1,n00 mlx5_0,1,4xHDR",
+    ]
+    read = netloom.result("fabric", "show", "cables.csv")
+    assert [read[key] for key in ("hosts", "switches", "links")] == [4, 4, 16]
+    for plan in ("cables.csv", PLANS / "plan.ndt", PLANS / "iblinkinfo.txt"):
+        assert netloom.result("health", dump, "--expect", plan)["findings"] == []
+    # A cable of the plan that is not there.
+    text = (netloom.folder / "cables.csv").read_text().replace("spine1,2", "spine1,3")
+    (netloom.folder / "cables.csv").write_text(text + "leaf1,22,spine1,2,4xHDR\n")
+    missing = netloom.result("health", dump, "--expect", "cables.csv", code=1)["findings"]
+    assert "cable-missing" in {one["kind"] for one in missing}
 
 
 def test_counters_and_messages_of_other_tools_are_refused_by_name(netloom, paths):

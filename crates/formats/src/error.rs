@@ -72,6 +72,14 @@ pub enum WriteError {
         /// Its data rate.
         bytes_per_s: f64,
     },
+    /// A node that a table of cables cannot tell.
+    #[error("{node}: {why}")]
+    Cables {
+        /// Its name.
+        node: String,
+        /// Why not.
+        why: &'static str,
+    },
     /// Routes that no linear forwarding table can say.
     #[error(
         "these routes choose the way up by the source of a packet: an LFT holds one port a destination, so expected \

@@ -64,8 +64,8 @@ pub use counters::{CountersContent, CountersFile, read_counters, read_sysfs, wri
 pub use dense::read_dense;
 pub use error::{FormatError, WriteError};
 pub use fabric::{
-    FabricFile, FabricKind, Finding, machine_of, read_fabric, read_plane, write_dot, write_ibnetdiscover,
-    write_ibsim_net,
+    FabricFile, FabricKind, Finding, machine_of, read_fabric, read_plane, write_cables, write_dot,
+    write_ibnetdiscover, write_ibsim_net,
 };
 pub use goal::read_goal;
 pub use gzip::{RAISE, allow, decompress, most_bytes, most_expanded};

@@ -566,7 +566,7 @@ impl PyFabric {
     ///
     /// Parameters
     /// ----------
-    /// format : {"ibnetdiscover", "ibsim", "dot"}
+    /// format : {"ibnetdiscover", "ibsim", "cables", "dot"}
     ///     The format.
     ///
     /// Returns
@@ -587,7 +587,7 @@ impl PyFabric {
     /// ----------
     /// path : path
     ///     The file; it is replaced whole or not at all.
-    /// format : {"ibnetdiscover", "ibsim", "dot"}, optional
+    /// format : {"ibnetdiscover", "ibsim", "cables", "dot"}, optional
     ///     None: by the ending.
     ///
     /// Raises
@@ -602,10 +602,11 @@ impl PyFabric {
             Some(format) => format,
             None if stem.ends_with(".net") => "ibsim",
             None if stem.ends_with(".dot") => "dot",
+            None if stem.ends_with(".csv") => "cables",
             None if stem.ends_with(".txt") => "ibnetdiscover",
             None => {
                 let message = format!(
-                    "{name}: expected an ending of .txt (ibnetdiscover), .net (ibsim) or .dot, each also with .gz"
+                    "{name}: expected an ending of .txt (ibnetdiscover), .net (ibsim), .csv (cables) or .dot, each also with .gz"
                 );
                 return Err(errors::format_parts(py, &message, Some(&name), None));
             }
@@ -681,9 +682,11 @@ impl PyFabric {
         let text = match format {
             "ibsim" => formats::write_ibsim_net(self.fabric()),
             "ibnetdiscover" => formats::write_ibnetdiscover(self.fabric()),
+            "cables" => formats::write_cables(self.fabric()),
             "dot" => Ok(formats::write_dot(self.fabric(), &self.shared.structure().level)),
             other => {
-                let message = format!("unknown format \"{other}\": expected ibnetdiscover, ibsim or dot");
+                let message =
+                    format!("unknown format \"{other}\": expected ibnetdiscover, ibsim, cables or dot");
                 return Err(errors::format_parts(py, &message, None, None));
             }
         };

@@ -15,12 +15,12 @@ from netloom.nodes import damaged
 if TYPE_CHECKING:
     from netloom._core import Fabric
 
-_Kind = Literal["ibsim", "ibnetdiscover", "dot"]
-_KINDS: dict[str, _Kind] = {".net": "ibsim", ".txt": "ibnetdiscover", ".dot": "dot"}
+_Kind = Literal["ibsim", "ibnetdiscover", "cables", "dot"]
+_KINDS: dict[str, _Kind] = {".net": "ibsim", ".txt": "ibnetdiscover", ".csv": "cables", ".dot": "dot"}
 _EXPORTS = (".conf", ".yaml", ".xml")
 """Other programs' files: Slurm's topology.conf and topology.yaml, SimGrid's platform.xml."""
 _SLURM = (".conf", ".yaml")
-_ENDINGS = (".txt", ".net", ".dot", ".txt.gz", ".net.gz", ".dot.gz")
+_ENDINGS = (*_KINDS, *(f"{ending}.gz" for ending in _KINDS))
 
 
 def new(spec: str, /, *, options: Options | None = None) -> int:
@@ -137,9 +137,9 @@ def convert(
     nodes
         For Slurm: the machines that it knows, as a hostlist (`n[00-07]`) or a slurm.conf. [default: all]
     options
-        Common options; the ending after `-o` names the format: .txt (ibnetdiscover), .net (ibsim) or .dot,
-        each also with .gz; .conf and .yaml (Slurm's topology.conf and topology.yaml), .xml (SimGrid's
-        platform.xml).
+        Common options; the ending after `-o` names the format: .txt (ibnetdiscover), .net (ibsim), .csv
+        (a table of cables) or .dot, each also with .gz; .conf and .yaml (Slurm's topology.conf and
+        topology.yaml), .xml (SimGrid's platform.xml).
     """
     options = options or ProductOptions()
     outputs.need_output("fabric convert", options)

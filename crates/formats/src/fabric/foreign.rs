@@ -2,7 +2,7 @@
 
 /// What a file is that no reader of fabrics takes, with what to do instead; `None`: nobody knows.
 ///
-/// Sources: infiniband-diags 2.1 (`iblinkinfo`, `ibroute`), UFM SDK (NDT), opa-fm (`opaextractlinks`), Slurm
+/// Sources: infiniband-diags 2.1 (`ibroute`), UFM SDK (NDT), opa-fm (`opaextractlinks`), Slurm
 /// (topology.conf), Containerlab, HPCC's and ns3-rdma's `topology.txt`, BookSim 2 (anynet).
 pub(super) fn named(text: &str) -> Option<&'static str> {
     let mut lines = text.lines().map(str::trim_ascii).filter(|line| !line.is_empty());
@@ -10,14 +10,11 @@ pub(super) fn named(text: &str) -> Option<&'static str> {
     let whole = || text.lines().map(str::trim_ascii);
     let numbers =
         |line: &str| line.split_ascii_whitespace().all(|word| word.bytes().all(|b| b.is_ascii_digit()));
-    if whole().any(|line| line.contains(" ==(") && line.contains(")==> ")) {
-        return Some("iblinkinfo's table: run ibnetdiscover");
-    }
     if whole().any(|line| line.starts_with("Unicast lids")) {
         return Some("forwarding tables");
     }
-    if first.starts_with("#Fields:StartDevice") || first.starts_with("StartDevice,") {
-        return Some("UFM's cabling plan (NDT), which tells no GUIDs: run ibnetdiscover");
+    if ndt_header(first).is_some() {
+        return Some("UFM's cabling plan (NDT) without StartDevice, StartPort, EndDevice and EndPort");
     }
     if first.contains("NodeGUID;PortNum;NodeType") {
         return Some("opaextractlinks' table: Omni-Path is not read");
@@ -26,13 +23,13 @@ pub(super) fn named(text: &str) -> Option<&'static str> {
         return Some("Slurm's topology.conf, which tells no cables: run ibnetdiscover");
     }
     if whole().any(|line| line == "topology:") && whole().any(|line| line == "nodes:") {
-        return Some("Containerlab's file: write its cables as a net file of ibsim");
+        return Some("Containerlab's file: write its cables as a table");
     }
     if first.starts_with("router ") && first.contains(" node ") {
-        return Some("BookSim's anynet: write its cables as a net file of ibsim");
+        return Some("BookSim's anynet: write its cables as a table");
     }
     if first.split_ascii_whitespace().count() == 3 && numbers(first) && lines.next().is_some_and(numbers) {
-        return Some("a topology.txt of ns-3: write its cables as a net file of ibsim");
+        return Some("a topology.txt of ns-3: write its cables as a table");
     }
     if first.starts_with("graph ") || first.starts_with("digraph ") {
         return Some("a picture's source (Graphviz), which is only written: run ibnetdiscover");
@@ -43,6 +40,12 @@ pub(super) fn named(text: &str) -> Option<&'static str> {
     None
 }
 
+/// The column titles of UFM's cabling plan; `None`: another line.
+pub(super) fn ndt_header(line: &str) -> Option<&str> {
+    let titles = line.strip_prefix("#Fields:").unwrap_or(line);
+    titles.starts_with("StartDevice,").then_some(titles)
+}
+
 #[cfg(test)]
 mod tests {
     use super::named;
@@ -50,12 +53,8 @@ mod tests {
     #[test]
     fn files_of_the_field_are_named() {
         let cases = [
-            (
-                "Switch: 0xb8599f0300100100 leaf1:\n 4 1[ ] ==( 4X 53.125 Gbps Active/ LinkUp)==> 8 1[ ] \"n03\"\n",
-                "iblinkinfo",
-            ),
             ("Unicast lids [0-4] of switch\n", "forwarding tables"),
-            ("#Fields:StartDevice,StartPort,EndDevice\nleaf0,Port 1,n00\n", "UFM's cabling plan"),
+            ("#Fields:StartDevice,StartPort,EndDevice\nleaf0,Port 1,n00\n", "without StartDevice"),
             ("Rate;MTU;NodeGUID;PortNum;NodeType;NodeDesc\n100g;10240;0x1;1;FI;cn01\n", "opaextractlinks"),
             ("# tree\nSwitchName=leaf0 Nodes=n[00-01]\n", "topology.conf"),
             ("name: ls\ntopology:\n  nodes:\n    leaf1: {kind: linux}\n", "Containerlab"),

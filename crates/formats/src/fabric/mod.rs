@@ -1,5 +1,5 @@
-//! Fabrics as the InfiniBand tools print them: `ibnetdiscover`, `ibnetdiscover -p`, ibsim's net files, and ibdiagnet's `db_csv` and
-//! `net_dump`.
+//! Fabrics as the InfiniBand tools print them: `ibnetdiscover`, `ibnetdiscover -p`, `iblinkinfo`, ibsim's net files, and ibdiagnet's
+//! `db_csv` and `net_dump`; and as plain tables of cables, of which UFM's plan is one.
 //!
 //! Idea: a parser a form turns text into the same raw records (`raw`); one assembly (`assemble`)
 //! turns records into a checked [`Fabric`]. What real hardware shows and a simulator does not (messages in
@@ -11,9 +11,11 @@
 
 mod assemble;
 mod block;
+mod cables;
 mod db_csv;
 mod dot;
 mod foreign;
+mod linkinfo;
 mod names;
 mod net_dump;
 mod pairs;
@@ -23,6 +25,7 @@ mod rate;
 mod raw;
 mod write;
 
+pub use cables::write_cables;
 pub use dot::write_dot;
 pub(crate) use names::is_adapter;
 pub use names::machine_of;
@@ -57,6 +60,12 @@ pub enum FabricKind {
     IbdiagnetDbCsv,
     /// `ibdiagnet2.net_dump`: a table a switch.
     IbdiagnetNetDump,
+    /// `iblinkinfo`: a row a port.
+    Iblinkinfo,
+    /// A plain table of cables, by names.
+    Cables,
+    /// UFM's cabling plan (NDT), by names.
+    UfmPlan,
 }
 
 impl FabricKind {
@@ -68,6 +77,9 @@ impl FabricKind {
             FabricKind::IbsimNet => "ibsim",
             FabricKind::IbdiagnetDbCsv => "ibdiagnet db_csv",
             FabricKind::IbdiagnetNetDump => "ibdiagnet net_dump",
+            FabricKind::Iblinkinfo => "iblinkinfo",
+            FabricKind::Cables => "cables",
+            FabricKind::UfmPlan => "UFM plan",
         }
     }
 }
@@ -124,6 +136,11 @@ pub fn read_plane(
         Some(Form::Ports) => ports::parse(&text, label)?,
         Some(Form::Sections) => db_csv::parse(&text, label)?,
         Some(Form::Tables) => net_dump::parse(&text, label)?,
+        Some(Form::Rows) => linkinfo::parse(&text, label)?,
+        Some(Form::Cables) => {
+            let table = cables::Table::parse(&text, label)?;
+            return assemble::assemble(table.raw(label)?, label, &map, plane);
+        }
         None => return Err(unknown(&text, label)),
     };
     assemble::assemble(raw, label, &map, plane)
@@ -142,6 +159,8 @@ enum Form {
     Ports,
     Sections,
     Tables,
+    Rows,
+    Cables,
 }
 
 /// The first line that can only belong to one form decides.
@@ -156,6 +175,10 @@ fn sniff(text: &str) -> Option<Form> {
             Some(Form::Sections)
         } else if net_dump::looks_like(line) {
             Some(Form::Tables)
+        } else if linkinfo::looks_like(line) {
+            Some(Form::Rows)
+        } else if cables::looks_like(line) {
+            Some(Form::Cables)
         } else {
             None
         }
@@ -163,7 +186,8 @@ fn sniff(text: &str) -> Option<Form> {
 }
 
 fn unknown(text: &str, label: &str) -> FormatError {
-    let expected = "expected the output of ibnetdiscover (or ibnetdiscover -p), ibdiagnet's db_csv or net_dump, or a net file of ibsim";
+    let expected = "expected the output of ibnetdiscover (or ibnetdiscover -p) or iblinkinfo, ibdiagnet's db_csv or net_dump, a net file of \
+                    ibsim, or a table of cables (from,port,to,port,speed)";
     let Some((i, first)) = text.lines().enumerate().find(|(_, l)| !l.trim_ascii().is_empty()) else {
         return FormatError::whole(label, format!("{expected}, found nothing: the input is empty"));
     };

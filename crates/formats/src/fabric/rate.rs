@@ -82,10 +82,10 @@ pub(super) fn bytes_per_s(width: u8, speed: Speed) -> f64 {
     f64::from(width) * lane * 1e9 / 8.0
 }
 
-/// Width and name of the speed that give a data rate, four lanes preferred.
+/// Width and name of the speed that give a data rate, four lanes preferred: FDR is 13.64 Gb/s a lane, or 14.0625 x 64/66.
 pub(super) fn name_of(bandwidth_bytes_per_s: f64) -> Option<(u8, Speed)> {
     [4u8, 2, 1, 8, 12].into_iter().find_map(|width| {
-        let near = |s: Speed| (bytes_per_s(width, s) / bandwidth_bytes_per_s - 1.0).abs() < 1e-6;
+        let near = |s: Speed| (bytes_per_s(width, s) / bandwidth_bytes_per_s - 1.0).abs() < 5e-4;
         SPEEDS.iter().find(|s| near(s.0)).map(|s| (width, s.0))
     })
 }

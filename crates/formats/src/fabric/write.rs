@@ -152,7 +152,7 @@ fn push_rate(out: &mut String, (width, speed): (u8, Speed)) {
 }
 
 /// Width and speed of every link.
-fn rates(fabric: &Fabric) -> Result<Vec<(u8, Speed)>, WriteError> {
+pub(super) fn rates(fabric: &Fabric) -> Result<Vec<(u8, Speed)>, WriteError> {
     let mut known: Vec<(f64, (u8, Speed))> = Vec::new();
     fabric
         .links()

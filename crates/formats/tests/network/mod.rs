@@ -2,6 +2,7 @@
 
 mod bad_fabrics;
 mod bad_tables;
+mod cables;
 mod fixtures;
 mod ibdiagnet;
 mod names;
