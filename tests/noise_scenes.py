@@ -2,8 +2,8 @@
 
 A tree of two levels whose tables keep jobs on cables that are known beforehand. A victim sends there and back
 between two leaves. The culprit sends one way and shares its way up (both start at one leaf) or its way down
-(both end at one). Three innocent jobs cross none of their links. What is shared is asked of the tables, not of
-the simulator. Seeds are older than what was measured with them.
+(both end at one). Three innocent jobs cross none of their links. What is shared is asked of the tables, not
+of the simulator. Seeds are older than what was measured with them.
 """
 
 from __future__ import annotations
@@ -68,8 +68,12 @@ def _text(
         ("victim", victim, f'kind = "ping-pong", bytes = "{rng.choice([8, 16, 64])}KiB", iterations = 12'),
         ("culprit", culprit, f'kind = "incast", root = {root}, bytes = "256KiB", messages = 20'),
         *(
-            (f"innocent{number}", hosts, f'kind = "pairs", bytes = "{rng.choice([64, 512])}KiB", messages = 10')
-            for number, hosts in enumerate(innocents)
+            (
+                f"innocent{at}",
+                hosts,
+                f'kind = "pairs", bytes = "{rng.choice([64, 512])}KiB", messages = 10',
+            )
+            for at, hosts in enumerate(innocents)
         ),
     ]
     rng.shuffle(jobs)
