@@ -115,6 +115,10 @@ def noise(
         side_by_side(run, list(tasks), work, lambda *_: None, lines=lines, leaves=True)
     result = result_of(given, campaign, jobs, seeds)
     result["stopped"] = _stopped(run, result)
+    for one in result["runs"]:
+        if not one["complete"]:
+            # It was between two runs, or was left behind.
+            one["stopped"] = one["stopped"] or result["stopped"]
     result["findings"] = run.note_fallbacks(
         [one["routing"] for one in result["runs"]], given.fabric
     ) + _findings(result["runs"], names)

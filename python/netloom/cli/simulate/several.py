@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 _Result = TypeVar("_Result")
 _LOOK_SECONDS = 0.05
 """How often the main thread looks for Ctrl-C."""
-_PATIENCE_SECONDS = 0.8
-"""How long it waits from then on for what is left behind if it takes longer: half of what a signal allows."""
+_PATIENCE_SECONDS = 1.0
+"""How long it waits from then on for what is left behind otherwise: two thirds of what a signal allows."""
 
 
 def side_by_side(
