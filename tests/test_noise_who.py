@@ -93,14 +93,15 @@ def test_hostile_scenes_with_one_culprit_and_one_link(netloom, write):
 # ---- by hand
 
 
-def test_time_behind_others_is_the_wires_and_counted_once():
-    # On link 3, of job 1: the wire from 0 to 10 and from 12 to 20. Of job 0: two packets, queued at 2 and 5,
-    # which leave at 20 and 25: from 2 on 8 of the first and 8 of the second. On link 4 nobody else sends.
+def test_time_in_turns_of_others_is_counted_once():
+    # On link 3, of job 1: the wire from 0 to 10 and from 12 to 20, turns from 0 and from 10. Of job 0:
+    # packets queued at 2 and 5 leave at 20 and 25. From 2 on that is 8 of the first turn, 10 of the second,
+    # in which 2 pass until there is room. On link 4 nobody else sends.
     rows = [(1, 3, 0, 0, 10), (1, 3, 0, 12, 20), (0, 3, 2, 20, 25), (0, 3, 5, 25, 30), (0, 4, 0, 9, 11)]
     hops = Hops(*(np.array(column) for column in zip(*rows, strict=True)))
     found = behind(hops, 2)
-    assert found == {(0, 3, 1): 16}
-    assert told(found, 0) == [{"link": 3, "behind_ps": 16, "jobs": [(1, 16)]}]
+    assert found == {(0, 3, 1): 18}
+    assert told(found, 0) == [{"link": 3, "behind_ps": 18, "jobs": [(1, 18)]}]
     assert told(found, 1) == []
 
 

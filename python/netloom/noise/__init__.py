@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from netloom.noise.messages import MOST_SIZES, Joined, Messages, by_size, joined, worst
 from netloom.noise.seeds import exceeding, over_runs
-from netloom.noise.times import Sent, differences, estimate, summary
+from netloom.noise.times import Sent, differences, estimate, impact, summary
 
 __all__ = [
     "MOST_SIZES",
@@ -19,6 +19,7 @@ __all__ = [
     "differences",
     "estimate",
     "exceeding",
+    "impact",
     "joined",
     "over_runs",
     "summary",

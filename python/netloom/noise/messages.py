@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from netloom.noise.times import Sent, Whole, differences, estimate, summary, us
+from netloom.noise.times import Sent, Whole, differences, estimate, impact, summary, us
 
 MOST_SIZES = 16
 """Sizes of messages that are told one by one; of more, a class for every power of two."""
@@ -162,12 +162,14 @@ def by_size(pairs: Joined) -> list[dict[str, Any]]:
         whole = len(classes) == 1
         among = slice(None) if whole else (size >= low) & (size <= high)
         rows = pairs.in_beside[among]
+        beside, alone = summary(pairs.beside_ps[among]), summary(pairs.alone_ps[among])
         found.append(
             {
                 "from_bytes": low,
                 "to_bytes": high,
-                "noise": summary(pairs.beside_ps[among]),
-                "alone": summary(pairs.alone_ps[among]),
+                "noise": beside,
+                "alone": alone,
+                "impact": impact(beside, alone),
                 "differences": differences(pairs.difference_ps[among]),
                 "only_beside": _within(pairs.beside.size, low, high) - rows.size,
                 "only_alone": _within(pairs.alone.size, low, high) - rows.size,

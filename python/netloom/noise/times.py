@@ -57,6 +57,27 @@ def summary(times_ps: Whole) -> dict[str, Any] | None:
     }
 
 
+def impact(beside: Mapping[str, Any] | None, alone: Mapping[str, Any] | None) -> dict[str, float] | None:
+    """Times beside others over times alone: the impact factors of GPCNeT.
+
+    S. Chunduri et al., *GPCNeT: designing a benchmark suite for inducing and measuring contention in HPC
+    networks*, SC 2019.
+
+    Parameters
+    ----------
+    beside, alone : mapping or None
+        What `summary` tells of the same messages.
+
+    Returns
+    -------
+    dict, or None
+        Of the `mean`, and of the time that 99 % do not exceed (`p99`). None without messages that take time.
+    """
+    if beside is None or alone is None or not alone["mean_us"] or not alone["p99_us"]:
+        return None
+    return {name: beside[f"{name}_us"] / alone[f"{name}_us"] for name in ("mean", "p99")}
+
+
 def _between(ordered: Whole, place: float) -> float:
     """The value at a place between two ranks, linear between them."""
     low, high = float(ordered[math.floor(place)]), float(ordered[math.ceil(place)])

@@ -1,9 +1,10 @@
 """On which link, and behind whose bytes, a job waits: from a recording of every packet at every hop.
 
-A packet waits at an output from when it is queued there until it leaves. While packets of a job wait at a
-link, bytes of other jobs leave through it: the time that these take is what the job spends behind them. It is
-the wire's time, counted once however many packets wait, so it adds up to no more than the time that passes;
-waiting for room beyond the link is not in it, but at the link where that room is used up.
+A packet waits at an output from when it is queued there until it leaves. Packets leave one after the other:
+a packet's turn lasts from the end of the one before it to its own, and so does it hold up what waits behind
+it, be it for the wire or for room beyond it. A job waits behind another for as long as packets of the one
+wait at a link in turns of the other. It is counted once, however many packets wait, so at a link it adds up
+to no more than the time that passes. What waits within a host is not seen.
 
 Source: recordings of `measure.trace` (docs/verbs/simulate.md), a line a packet and hop.
 """
@@ -95,7 +96,7 @@ class Hops:
 
 
 def behind(hops: Hops, jobs: int) -> dict[tuple[int, int, int], int]:
-    """How long each job waited at each link while bytes of each other job left through it.
+    """How long each job waited at each link in turns of each other job.
 
     Parameters
     ----------
@@ -124,13 +125,15 @@ def behind(hops: Hops, jobs: int) -> dict[tuple[int, int, int], int]:
         if present.size < 2:
             continue
         waits = {int(job): _together(some, int(job)) for job in present}
+        # Of the first one it is not known since when.
+        turn_ps = np.concatenate((some.start_ps[:1], some.end_ps[:-1]))
         for sender in present:
             mine = some.job == sender
-            sent = _Sent(some.start_ps[mine], some.end_ps[mine])
+            turns = _Turns(turn_ps[mine], some.end_ps[mine])
             for job, (low, high) in waits.items():
                 if job == sender or not low.size:
                     continue
-                if ps := int((sent.until(high) - sent.until(low)).sum()):
+                if ps := int((turns.until(high) - turns.until(low)).sum()):
                     found[job, link, int(sender)] = ps
     return found
 
@@ -147,15 +150,15 @@ def _together(hops: Hops, job: int) -> tuple[Whole, Whole]:
     return low[first], high[np.append(first[1:], low.size) - 1] if low.size else high
 
 
-class _Sent:
-    """What a job's packets on a link had taken of the wire by a time."""
+class _Turns:
+    """How long a job's turns at a link had lasted by a time."""
 
     def __init__(self, start_ps: Whole, end_ps: Whole) -> None:
         self._start_ps, self._end_ps = start_ps, end_ps
         self._before_ps = np.concatenate(([0], np.cumsum(end_ps - start_ps)))
 
     def until(self, time_ps: Whole) -> Whole:
-        """Time of the wire, ps, up to each of these times."""
+        """All turns, ps, up to each of these times."""
         begun = np.searchsorted(self._start_ps, time_ps)
         last = np.maximum(begun - 1, 0)
         over = np.where(begun > 0, np.maximum(self._end_ps[last] - time_ps, 0), 0)

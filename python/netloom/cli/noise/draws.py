@@ -47,6 +47,8 @@ def over_seeds(job: dict[str, Any], draws: Mapping[int, Mapping[str, Any]], seed
                 "median_us": over_runs([_in(one["noise"], "median_us") for one in same], first),
                 "alone_median_us": over_runs([_in(one["alone"], "median_us") for one in same], first),
                 "difference_us": over_runs([one["differences"]["median_us"] for one in same], first),
+                "impact_mean": over_runs([_in(one["impact"], "mean") for one in same], first),
+                "impact_p99": over_runs([_in(one["impact"], "p99") for one in same], first),
             }
 
 

@@ -31,7 +31,9 @@ def rows(found: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
                     row |= {f"{kind}_{key}": value for key, value in _plain(size[kind]).items()}
                 row |= {f"estimate_{key}": value for key, value in (size["estimate"] or {}).items()}
                 row |= _over(job["over_seeds"], ("slowdown",))
-                row |= _over(size["over_seeds"], ("median_us", "alone_median_us", "difference_us"))
+                row |= {f"impact_{key}": value for key, value in (size["impact"] or {}).items()}
+                names = ("median_us", "alone_median_us", "difference_us", "impact_mean", "impact_p99")
+                row |= _over(size["over_seeds"], names)
                 out.append(row)
     return out
 
@@ -74,7 +76,7 @@ def text(result: Mapping[str, Any]) -> str:
         if who := _neighbours(result["runs"]):
             parts.append("what a job would gain without each other one\n" + who)
         if where := _links(result["runs"]):
-            parts.append("where it waits while bytes of others leave\n" + where)
+            parts.append("where it waits in turns of others\n" + where)
         if model := _model(result["runs"]):
             parts.append("by the transmission model, beside others\n" + model)
         if late := _worst(result["runs"]):
@@ -84,6 +86,10 @@ def text(result: Mapping[str, Any]) -> str:
         for one in result["runs"]
         if one["stopped"] is not None
     ]
+    for one in result["runs"]:
+        if (looked := one["recorded"]) is not None and not looked["whole"]:
+            when = f"waiting was seen from {looked['from_us']:.1f} to {looked['to_us']:.1f} µs"
+            tail.append((one["routing"], when))
     if result["not_run"]:
         tail.append(("not run", ", ".join(result["not_run"])))
     if result["stopped"] is not None:
@@ -186,16 +192,13 @@ def _exceeding(found: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _sizes_over_seeds(found: Sequence[Mapping[str, Any]]) -> str:
+    names = ("median_us", "alone_median_us", "difference_us", "impact_mean", "impact_p99")
     lines = [
         [
             one["routing"],
             job["name"],
             _size(size),
-            *(
-                cell
-                for name in ("median_us", "alone_median_us", "difference_us")
-                for cell in _mean(over[name], 2)
-            ),
+            *(cell for name in names for cell in _mean(over[name], 2)),
         ]
         for one in found
         for job in one["jobs"]
@@ -203,8 +206,8 @@ def _sizes_over_seeds(found: Sequence[Mapping[str, Any]]) -> str:
         if (over := size["over_seeds"]) is not None
     ]
     header = ["routing", "job", "size", "median (µs)", "95 %", "alone: median", "95 %"]
-    header += ["difference: median", "95 %"]
-    return render.table(header, lines, right=[2, 3, 5, 7]) if lines else ""
+    header += ["difference: median", "95 %", "impact: mean", "95 %", "p99", "95 %"]
+    return render.table(header, lines, right=[2, 3, 5, 7, 9, 11]) if lines else ""
 
 
 def _sizes(found: Sequence[Mapping[str, Any]]) -> str:
@@ -222,10 +225,11 @@ def _sizes(found: Sequence[Mapping[str, Any]]) -> str:
                         *_told(size["noise"]),
                         *_told(size["alone"]),
                         *(number(late[key], 2) for key in ("median_us", "p99_us", "max_us")),
+                        *(number((size["impact"] or {}).get(key), 2) for key in ("mean", "p99")),
                     ]
                 )
     header = ["routing", "job", "size", "messages", "median (µs)", "QCD", "p99"]
-    header += ["alone: median", "QCD", "p99", "difference: median", "p99", "max"]
+    header += ["alone: median", "QCD", "p99", "difference: median", "p99", "max", "impact: mean", "p99"]
     return render.table(header, lines, right=range(2, len(header))) if lines else ""
 
 
@@ -244,7 +248,7 @@ def _neighbours(found: Sequence[Mapping[str, Any]]) -> str:
         for job in one["jobs"]
         for rank, other in enumerate((job["neighbours"] or ())[:_RANKED])
     ]
-    header = ["routing", "job", "without", "slowdown", "gain (ms)", "a message (µs)", "behind its bytes (ms)"]
+    header = ["routing", "job", "without", "slowdown", "gain (ms)", "a message (µs)", "behind it (ms)"]
     return render.table(header, lines, right=range(3, len(header))) if lines else ""
 
 

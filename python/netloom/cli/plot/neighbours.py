@@ -222,7 +222,7 @@ def noise(
     title: str | None = None,
     options: PictureOptions | None = None,
 ) -> int:
-    """Draw at which links a job waits while bytes of other jobs leave, and whose bytes these are.
+    """Draw at which links a job waits behind bytes of other jobs, and whose these are.
 
     Parameters
     ----------

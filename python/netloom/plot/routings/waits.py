@@ -1,4 +1,4 @@
-"""At which links a job waits while bytes of others leave, and whose bytes these are."""
+"""At which links a job waits behind bytes of others, and whose these are."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def waits_picture(links: Sequence[Link], *, title: str, kind: str) -> bytes:
         axes.set_yticks(range(len(links)), [style.shorten(link.name, 34) for link in links], parse_math=False)
         axes.invert_yaxis()
         axes.set_xlim(0.0, max(left) * 1.05)
-        axes.set_xlabel("ms in which it waits while bytes of others leave", fontsize=font)
+        axes.set_xlabel("ms in which it waits behind bytes of others", fontsize=font)
         axes.tick_params(labelsize=font)
         axes.tick_params(axis="y", length=0)
         axes.spines[["top", "right"]].set_visible(False)
