@@ -183,7 +183,9 @@ def neighbours_of(
     without: Mapping[str, Mapping[str, Ran]],
 ) -> list[dict[str, Any]]:
     """The other jobs, the one without which a job would gain most first."""
-    mine, repeats = beside.ran[name], name in beside.scene.repeating
+    mine = beside.ran[name]
+    # Offered load ends with the run, and that goes on as long as what is left out would be waited for.
+    timeless = name in beside.scene.repeating or (name in beside.scene.offering and len(beside.names) > 2)
     alone_ps = beside.alone[name].took_ps
     sums = None if waits is None else _sums(waits, beside.names.index(name))
     rows = []
@@ -191,7 +193,7 @@ def neighbours_of(
         if other == name:
             continue
         ran = without.get(other, {}).get(name)
-        took_ps = None if ran is None or repeats else ran.took_ps
+        took_ps = None if ran is None or timeless else ran.took_ps
         known = took_ps is not None and mine.took_ps is not None
         gain = None if ran is None else joined(mine.messages, ran.messages).difference_ps
         rows.append(
