@@ -9,7 +9,7 @@ import pytest
 
 import netloom as nl
 from netloom.intervals import median_ranks
-from netloom.noise import Messages, differences, joined, summary
+from netloom.noise import Messages, differences, impact, joined, summary
 
 PING_PONG = """
 fabric = "two-level:leaves=2,hosts=6,spines=2"
@@ -213,6 +213,13 @@ def test_a_summary_by_hand():
     assert (told["min_us"], told["p99_us"], told["max_us"], told["mean_us"]) == (1, 100, 101, 51)
     assert told["ci95_us"] is None, "messages of one run wait in the same queues"
     assert summary(np.array([], dtype=np.int64)) is None
+
+
+def test_impact_factors_by_hand():
+    alone = summary(np.full(100, 2_000_000, dtype=np.int64))
+    beside = summary(np.array([2_000_000] * 98 + [4_000_000] * 2, dtype=np.int64))
+    assert impact(beside, alone) == {"mean": 1.02, "p99": 2.0}
+    assert impact(None, alone) is None
 
 
 def test_messages_are_joined_by_sender_receiver_and_number():

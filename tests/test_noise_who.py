@@ -10,30 +10,29 @@ import pytest
 import noise_scenes
 from netloom.noise.waits import Hops, behind, told, window_us
 
-THREE = """
-fabric = "two-level:leaves=3,hosts=4,spines=1"
+APART = """
+fabric = "two-level:leaves=3,hosts=4,spines=2"
 routes = ["ftree"]
 [[job]]
-name = "victim"
-hosts = "host[0000,0004]"
-program = { kind = "ping-pong", bytes = "64KiB", iterations = 20 }
+name = "first"
+hosts = "host[0000-0003]"
+program = { kind = "pairs", bytes = 20000, rounds = 2, messages = 3 }
 [[job]]
-name = "innocent"
-hosts = "host[0008,0009,0010,0011]"
-program = { kind = "all-to-all", bytes = "4MiB", iterations = 3 }
-until = "victim"
+name = "second"
+hosts = "host[0004-0007]"
+program = { kind = "all-to-all", bytes = 3000, iterations = 2 }
 [[job]]
-name = "culprit"
-hosts = "host[0001,0005]"
-program = { kind = "pairs", pairing = "adjacent", rounds = 50, messages = 20, bytes = "256KiB" }
-until = "victim"
+name = "offered"
+hosts = "host[0008-0011]"
+program = { kind = "uniform", bytes = 2048, load = 0.5, messages = 30 }
 """
-"""Victim and culprit share the cables between two leaves and the spine; the innocent stays below its leaf."""
+"""Each below a leaf of its own."""
 
 
-def test_the_culprit_and_the_links_are_named(netloom, write):
+def test_the_culprit_and_the_links_are_named(netloom, paths):
     """1.718 with both, 1.718 without the innocent, 1.000 without the culprit."""
-    result = netloom.result("noise", write("three.toml", THREE), "--job", "victim")
+    scenario = paths.examples / "noise" / "three.toml"
+    result = netloom.result("noise", scenario, "--job", "victim")
     [one] = result["runs"]
     [victim] = one["jobs"]
     culprit, innocent = victim["neighbours"]
@@ -51,12 +50,12 @@ def test_the_culprit_and_the_links_are_named(netloom, write):
     assert one["recorded"]["whole"]
     assert culprit["behind_ps"] == sum(link["behind_ps"] for link in victim["links"])
     assert culprit["behind_ps"] == pytest.approx(victim["difference_ps"], rel=0.01)
-    text = netloom.ok("noise", "three.toml", "--job", "victim")
+    text = netloom.ok("noise", scenario, "--job", "victim")
     assert "leaf00[5] → spine00[1]" in text
 
 
-def test_jobs_are_left_out_on_request(netloom, write):
-    scenario = write("three.toml", THREE)
+def test_jobs_are_left_out_on_request(netloom, paths):
+    scenario = paths.examples / "noise" / "three.toml"
     for which, known in (("all", 2), ("none", 0)):
         told = netloom.result("noise", scenario, "--job", "victim", "--leave-out", which)
         neighbours = told["runs"][0]["jobs"][0]["neighbours"]
@@ -75,6 +74,16 @@ def test_of_two_jobs_the_other_one_is_left_out_by_the_run_alone(netloom, paths):
     flows = netloom.result("noise", scenario, "--routings", "ftree", "--job", "solver", "--model", "fluid")
     [solver] = flows["runs"][0]["jobs"]
     assert (solver["links"], solver["neighbours"][0]["behind_ps"]) == (None, None)
+
+
+def test_who_shares_no_link_gains_nothing_and_waits_behind_nobody(netloom, write):
+    result = netloom.result("noise", write("apart.toml", APART))
+    for job in result["runs"][0]["jobs"]:
+        assert (job["difference_ps"], job["links"]) == (0, [])
+        for other in job["neighbours"]:
+            assert (other["behind_ps"], other["message_gain_us"]) == (0, 0.0)
+            # Offered load ends with the run, and that is shorter without a job that is waited for.
+            assert other["gain_ps"] == (None if job["name"] == "offered" else 0)
 
 
 def test_hostile_scenes_with_one_culprit_and_one_link(netloom, write):
