@@ -22,7 +22,7 @@ BIASES = (2048, 2560, 3072, 4096, 16384)
 
 
 class Ran(NamedTuple):
-    """A ping-pong: its messages' median time and QCD, stalled cycles a flit, cycles from packet to response."""
+    """A ping-pong: its messages' median time and QCD, stalls a flit, cycles from packet to response."""
 
     median_us: float
     qcd: float
