@@ -109,6 +109,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "plot engines optimize.json -o x.svg": ("plot",),
     "plot slowdown optimize.json -o x.svg": ("plot",),
     "plot tail run -o x.svg": ("plot", "arrow"),
+    "plot noise optimize.json -o x.svg": ("plot",),
     "plot sweep nothing -o x.svg": ("plot", "arrow"),
     "apply plan routes.lfts": (),
     "apply send routes.lfts": (),

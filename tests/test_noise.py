@@ -9,7 +9,7 @@ import pytest
 
 import netloom as nl
 from netloom.intervals import median_ranks
-from netloom.noise import Messages, differences, joined, summary
+from netloom.noise import Messages, differences, impact, joined, summary
 
 PING_PONG = """
 fabric = "two-level:leaves=2,hosts=6,spines=2"
@@ -158,12 +158,14 @@ def test_what_cannot_be_is_refused(netloom, write):
 def test_too_little_time_is_told(netloom, write):
     """Two seconds of simulated traffic: more than anybody's time limit of a tenth of a second."""
     long = APART.replace("iterations = 3", "iterations = 100000")
-    told = netloom.json("noise", write("long.toml", long), "--time-limit", "0.1", "--routings", "dla")
+    late = ("--time-limit", "0.1", "--routings", "dla")
+    told = netloom.json("noise", write("long.toml", long), *late, code=124)
     [one] = told["result"]["runs"]
-    assert one["stopped"] == "time-limit"
+    assert told["result"]["stopped"] == one["stopped"] == "time-limit"
     assert all(job["alone"] is None and job["differences"] is None for job in one["jobs"])
-    text = netloom.ok("noise", "long.toml", "--time-limit", "0.1", "--routings", "dla")
+    text = netloom.ok("noise", "long.toml", *late, code=124)
     assert "stopped: time-limit" in text
+    assert "stopped  the time limit came; complete: nothing" in text
     assert "by size" not in text, "no table without rows"
 
 
@@ -209,8 +211,15 @@ def test_a_summary_by_hand():
     assert (told["q1_us"], told["median_us"], told["q3_us"]) == (26, 51, 76)
     assert told["qcd"] == (76 - 26) / (76 + 26)
     assert (told["min_us"], told["p99_us"], told["max_us"], told["mean_us"]) == (1, 100, 101, 51)
-    assert told["ci95_us"] == [41, 61]
+    assert told["ci95_us"] is None, "messages of one run wait in the same queues"
     assert summary(np.array([], dtype=np.int64)) is None
+
+
+def test_impact_factors_by_hand():
+    alone = summary(np.full(100, 2_000_000, dtype=np.int64))
+    beside = summary(np.array([2_000_000] * 98 + [4_000_000] * 2, dtype=np.int64))
+    assert impact(beside, alone) == {"mean": 1.02, "p99": 2.0}
+    assert impact(None, alone) is None
 
 
 def test_messages_are_joined_by_sender_receiver_and_number():

@@ -113,3 +113,25 @@ def test_plans_and_studies_are_read_as_other_results_are(netloom, verb, expected
     (netloom.folder / "r.json").write_bytes(text.encode("latin-1"))
     told = netloom.refused("plot", verb, "r.json", "-o", "x.svg")
     assert told.startswith(f"r.json: expected what {expected} ")
+
+
+def test_the_links_at_which_a_job_waits_are_drawn_with_whose_bytes_leave(netloom, paths):
+    scenario = paths.examples / "scenarios" / "neighbour.toml"
+    netloom.ok("noise", scenario, "--routings", "ftree,optimized", "-o", "noise.json")
+    [waited, free] = json.loads((netloom.folder / "noise.json").read_text())["result"]["runs"]
+    told = netloom.result("plot", "noise", "noise.json", "--job", "solver", "-o", "x.svg")
+    [solver, _] = waited["jobs"]
+    assert (told["routing"], len(told["links"])) == ("ftree", len(solver["links"]))
+    first = solver["links"][0]
+    assert told["links"][0]["link"] == (
+        f"{first['from']}[{first['from_port']}] \u2192 {first['to']}[{first['to_port']}]"
+    )
+    assert told["links"][0]["behind_ms"] == first["behind_ps"] * 1e-9
+    text = "".join(ET.fromstring((netloom.folder / "x.svg").read_text()).itertext())
+    assert "behind bully" in text
+    # Under optimised tables nobody waits for anybody.
+    assert free["jobs"][0]["links"] == []
+    word = netloom.refused("plot", "noise", "noise.json", "--routing", "optimized", "-o", "y.svg")
+    assert "nothing like that waits: expected solver under ftree" in word
+    (netloom.folder / "bad.json").write_text("{}")
+    assert "expected what netloom noise" in netloom.refused("plot", "noise", "bad.json", "-o", "y.svg")

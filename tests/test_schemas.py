@@ -93,6 +93,7 @@ RUNS: dict[str, list[str]] = {
     "plot-engines": ["plot", "engines", "COMPARED", "-o", "x.svg"],
     "plot-slowdown": ["plot", "slowdown", "ALONE", "-o", "x.svg"],
     "plot-tail": ["plot", "tail", "RUN", "-o", "x.svg"],
+    "plot-noise": ["plot", "noise", "NOISE", "-o", "x.svg"],
     "plot-congestion": ["plot", "congestion", "SAMPLED", "--by", "context", "-o", "x.html"],
 }
 
@@ -150,6 +151,9 @@ def test_real_output_is_valid(netloom, paths, verb):
         neighbour = paths.examples / "scenarios" / "neighbour.toml"
         alone = ("simulate", neighbour, "--mappings", "block", "--routings", "ftree", "--alone")
         (netloom.folder / "ALONE.json").write_text(netloom.ok(*alone, "--format", "json"))
+    if "NOISE" in RUNS[verb]:
+        neighbour = paths.examples / "scenarios" / "neighbour.toml"
+        netloom.ok("noise", neighbour, "--routings", "ftree", "-o", "NOISE.json")
     if "LOADED" in RUNS[verb]:
         load = str(paths.examples / "scenarios" / "load.toml")
         netloom.ok("simulate", load, "--routings", "ftree", "--loads", "0.1,0.9", "-o", "LOADED.json")
@@ -166,6 +170,7 @@ def test_real_output_is_valid(netloom, paths, verb):
         "LOADED": "LOADED.json",
         "COMPARED": "COMPARED.json",
         "ALONE": "ALONE.json",
+        "NOISE": "NOISE.json",
         "PLANNED": "PLANNED.json",
         "TREE": TREE,
         "C": "C.csv",

@@ -1,31 +1,33 @@
 """`netloom noise`: what neighbours do to a job, message by message, under every routing of a scenario.
 
-Every routing runs the scenario once with all jobs, and each job once more alone, on the same hosts and with
-the same tables. Random choices go by message, so what differs is the neighbours' doing.
+Every routing runs each job alone, and then the scenario with all jobs, on the same hosts and with the same
+tables. Random choices go by message, so what differs is the neighbours' doing. Another seed is another draw:
+intervals are over these.
 """
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
 from netloom.cli.noise import report
+from netloom.cli.noise.campaign import Campaign
+from netloom.cli.noise.draws import over_seeds
+from netloom.cli.noise.neighbours import LeaveOut
 from netloom.cli.shared import inputs
-from netloom.cli.shared.exits import UsageError
-from netloom.cli.shared.options import Options
+from netloom.cli.shared.exits import INTERRUPTED, UsageError
+from netloom.cli.shared.guard import TOO_LATE
+from netloom.cli.shared.options import Options, within
 from netloom.cli.shared.run import Run
 from netloom.cli.simulate.command import overrides_of
 from netloom.cli.simulate.several import partitions, side_by_side
 from netloom.findings import Finding, finding
 
 if TYPE_CHECKING:
-    from netloom._core import Routes, Scenario, Simulation
-
-_WORST = 5
-"""Messages that are named."""
+    from netloom._core import Scenario
+    from netloom.cli.simulate.several import Line
 
 
 def noise(
@@ -36,13 +38,17 @@ def noise(
     model: Literal["packet", "fluid"] | None = None,
     routings: str | None = None,
     set_: Annotated[list[str] | None, Parameter(name="--set")] = None,
+    seeds: Annotated[int, within(1, 10_000)] = 1,
+    leave_out: LeaveOut = "likely",
     options: Options | None = None,
 ) -> int:
     """Measure what neighbours do to a job, message by message.
 
-    Simulates a scenario with all its jobs and with each job alone, under every routing, on the same hosts
+    Simulates a scenario with each job alone and with all its jobs, under every routing, on the same hosts
     and tables and with the same random choices. Tells how much the times of messages vary, by size, and
-    which message took how much longer beside the others: all of that is the neighbours' doing.
+    which message took how much longer beside the others: all of that is the neighbours' doing. With
+    `--seeds` every run is done with several seeds, and figures have intervals. Ctrl-C, SIGTERM and
+    `--time-limit` keep every job whose runs have ended.
 
     Parameters
     ----------
@@ -57,6 +63,12 @@ def noise(
         files as seen from the scenario's folder.
     set_
         Give a key of the scenario another value, `hardware.lanes=2`; can be given several times.
+    seeds
+        Simulate all that with so many seeds, side by side, from the scenario's on: slowdowns, medians and
+        differences then have intervals over these runs. From one run there is none.
+    leave_out
+        Which other jobs are left out in turn, to see what a job gains without each: `likely` (the three
+        behind whose bytes it waits longest, or all if there are no more), `all` or `none`.
     options
         Common options; `-o` writes the result (.json, .csv).
     """
@@ -78,116 +90,96 @@ def noise(
         raise UsageError(f'--job "{job}": expected a job of {scenario}: {", ".join(names)}')
     for role, path in given.files:
         run.read(role, str(path))
-    done: dict[str, dict[str, Any]] = {}
+    if seeds > 1 and given.seed + seeds > 2**64:
+        raise UsageError(f"--seeds {seeds}: expected seeds below 2^64 from {given.seed} on")
 
-    def work(word: str, threads: int, left: float | None, progress: Any) -> dict[str, Any]:
-        jobs = [job] if job is not None else names
-        return _measured(given, word, jobs, (threads, partitions(run, threads)), left, progress)
+    def scene(seed: int, keys: Sequence[str]) -> Scenario:
+        return _core.Scenario.read(scenario, [*overrides, f"seed={seed}", *keys])
 
-    def ended(word: str, one: dict[str, Any]) -> None:
-        done[word] = one
+    jobs = [job] if job is not None else names
+    campaign = Campaign(given, jobs, scene, leave_out)
+    tasks = {
+        f"{word}, seed {seed}": (word, seed)
+        for word in given.routings
+        for seed in range(given.seed, given.seed + seeds)
+    }
+
+    def work(task: str, threads: int, left: float | None, progress: Line) -> bool:
+        word, seed = tasks[task]
+        told = f"seed {seed - given.seed + 1} of {seeds}: " if seeds > 1 else ""
+        campaign.measure(word, seed, (threads, partitions(run, threads)), left, progress, told)
+        return True
 
     with run.timed("simulate"):
-        side_by_side(run, given.routings, work, ended)
-    result: dict[str, Any] = {
+        lines = {task: word for task, (word, _) in tasks.items()}
+        side_by_side(run, list(tasks), work, lambda *_: None, lines=lines, leaves=True)
+    result = result_of(given, campaign, jobs, seeds)
+    result["stopped"] = _stopped(run, result)
+    for one in result["runs"]:
+        if not one["complete"]:
+            # It was between two runs, or was left behind.
+            one["stopped"] = one["stopped"] or result["stopped"]
+    result["findings"] = run.note_fallbacks(
+        [one["routing"] for one in result["runs"]], given.fabric
+    ) + _findings(result["runs"], names)
+    if result["stopped"] is not None:
+        run.note(f"stopped: {report.left_of(result)}", kind="warning")
+    code = run.finish(
+        result,
+        lambda: report.text(result),
+        rows=report.rows(result["runs"]),
+        findings=any(one["stopped"] == "deadlock" for one in result["runs"]),
+    )
+    return TOO_LATE if result["stopped"] == "time-limit" and code != INTERRUPTED else code
+
+
+def result_of(given: Scenario, campaign: Campaign, jobs: Sequence[str], seeds: int) -> dict[str, Any]:
+    """What is told of all routings, but for why it ended early and what to know."""
+    runs = []
+    for word in given.routings:
+        every = [campaign.found(word, seed) for seed in range(given.seed, given.seed + seeds)]
+        if (first := every[0]) is None:
+            continue
+        whole = {given.seed + at: one for at, one in enumerate(every) if one is not None and one.complete}
+        told = [first.jobs[name] for name in jobs if name in first.jobs]
+        for one in told:
+            over_seeds(one, {seed: found.jobs[one["name"]] for seed, found in whole.items()}, seeds)
+        runs.append(
+            {
+                "routing": word,
+                "stopped": first.stopped,
+                "complete": first.complete,
+                "seeds": len(whole),
+                "recorded": first.recorded,
+                "explained": first.explained or len(given.jobs) < 2,
+                "jobs": told,
+            }
+        )
+    done = {one["routing"] for one in runs}
+    return {
         "scenario": given.name,
         "model": given.model,
         "profile": given.profile,
         "hosts": given.fabric.hosts,
         "switches": given.fabric.switches,
         "seed": given.seed,
-        "runs": [done[word] for word in given.routings if word in done],
+        "seeds": seeds,
+        "runs": runs,
         "not_run": [word for word in given.routings if word not in done],
+        "stopped": None,
+        "findings": [],
     }
-    result["findings"] = run.note_fallbacks(done, given.fabric) + _findings(result["runs"], names)
-    return run.finish(
-        result,
-        lambda: report.text(result),
-        rows=report.rows(result["runs"]),
-        findings=any(one["stopped"] == "deadlock" for one in result["runs"]),
+
+
+def _stopped(run: Run, result: Mapping[str, Any]) -> str | None:
+    """What ended it before all was done: a signal, the time limit, or nothing."""
+    if run.interrupted:
+        return "interrupted"
+    missing = any(
+        not one["complete"] or not one["explained"] or one["seeds"] < result["seeds"]
+        for one in result["runs"]
     )
-
-
-def _measured(
-    given: Scenario, word: str, jobs: Sequence[str], cores: tuple[int, int], left: float | None, progress: Any
-) -> dict[str, Any]:
-    """One routing: the run with all jobs, and each job alone as far as time allows.
-
-    `cores` are the threads of the optimiser, and of one simulation.
-    """
-    from netloom import _core
-    from netloom.noise import Messages
-
-    threads, of_simulation = cores
-    end = None if left is None else time.monotonic() + left
-    routes: Routes | None
-    if word.startswith("optimized"):
-        routes, _ = given.optimized(word, threads=threads, progress=progress)
-    else:
-        routes = given.routes(word, threads=threads, progress=progress)
-
-    def simulated(scene: Scenario, of: Sequence[str]) -> Simulation:
-        time_limit = None if end is None else max(0.0, end - time.monotonic())
-        return _core.simulate(
-            scene,
-            word,
-            routes=routes,
-            threads=of_simulation,
-            time_limit=time_limit,
-            progress=progress,
-            messages=of,
-        )
-
-    whole = simulated(given, jobs)
-    recorded = whole.messages() or {}
-    numbers = {one.name: number for number, one in enumerate(given.jobs)}
-    found = []
-    cut_short = whole.stopped in ("interrupted", "time-limit")
-    for name in jobs:
-        beside = Messages.of(recorded, numbers[name])
-        apart = None if cut_short else simulated(given.alone(name), [name])
-        repeats = name in given.repeating
-        found.append(_job(name, beside, _end_ps(whole, numbers[name]), apart, repeats))
-        cut_short = cut_short or (apart is not None and apart.stopped in ("interrupted", "time-limit"))
-    return {"routing": word, "stopped": whole.stopped, "jobs": found}
-
-
-def _job(
-    name: str, beside: Any, end_ps: int | None, apart: Simulation | None, repeats: bool
-) -> dict[str, Any]:
-    """A job with its neighbours and without."""
-    from netloom import noise as numbers
-
-    alone = None if apart is None else numbers.Messages.of(apart.messages() or {}, 0)
-    pairs = None if alone is None else numbers.joined(beside, alone)
-    alone_ps = None if apart is None else _end_ps(apart, 0)
-    # One that starts over ends with the others, whatever they do to it.
-    known = end_ps is not None and alone_ps is not None and not repeats
-    return {
-        "name": name,
-        "repeats": repeats,
-        "completion_ps": end_ps,
-        "alone_ps": alone_ps,
-        "difference_ps": end_ps - alone_ps if known and end_ps is not None and alone_ps is not None else None,
-        "slowdown": end_ps / alone_ps if known and end_ps is not None and alone_ps else None,
-        "alone_stopped": None if apart is None else apart.stopped,
-        "noise": numbers.summary(beside.time_ps),
-        "alone": None if alone is None else numbers.summary(alone.time_ps),
-        "differences": None if pairs is None else numbers.differences(pairs.difference_ps),
-        "only_beside": None if pairs is None else len(beside) - len(pairs.in_beside),
-        "only_alone": None if pairs is None or alone is None else len(alone) - len(pairs.in_alone),
-        "estimate": numbers.estimate(beside.sent),
-        "cut": beside.cut or (alone is not None and alone.cut),
-        "sizes": [] if pairs is None else numbers.by_size(pairs),
-        "worst": [] if pairs is None else numbers.worst(pairs, _WORST),
-    }
-
-
-def _end_ps(ended: Simulation, number: int) -> int | None:
-    """When the last rank of a job ended; None if one did not."""
-    ranks = ended.ranks()
-    ends = ranks["end_ps"][ranks["job"] == number]
-    return None if len(ends) == 0 or (ends < 0).any() else int(ends.max())
+    return "time-limit" if missing or result["not_run"] else None
 
 
 def _findings(found: Sequence[Mapping[str, Any]], jobs: Sequence[str]) -> list[Finding]:

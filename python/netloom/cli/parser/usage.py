@@ -101,6 +101,7 @@ EXAMPLES: dict[str, str] = {
     "plot run": "netloom plot run run -o run.svg",
     "plot slowdown": "netloom plot slowdown alone.json -o slowdown.svg",
     "plot tail": "netloom plot tail run -o tail.svg",
+    "plot noise": "netloom plot noise noise.json -o noise.svg",
     "plot engines": "netloom plot engines compare-*.json -o engines.svg",
     "plot cables": "netloom plot cables net.txt traffic.mtx.gz ftree optimize -o cables.png",
     "plot congestion": "netloom plot congestion run -o congestion.html",

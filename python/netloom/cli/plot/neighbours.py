@@ -1,4 +1,4 @@
-"""`netloom plot slowdown` and `plot tail`: what neighbours cost a job, in time and in latency."""
+"""`netloom plot slowdown`, `plot tail`, `plot noise`: what neighbours cost a job, and on which links."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from netloom.plot.routings.tail import Latencies
 
 _EXPECTED = "expected what netloom simulate SCENARIO --mappings block --alone --format json prints"
+_OF_NOISE = "expected what netloom noise SCENARIO --format json prints"
 _HISTOGRAMS = ("what", "job", "from_ps", "to_ps", "count")
 _MESSAGES = "messages"
 
@@ -210,3 +211,89 @@ def _tail_text(result: Mapping[str, Any]) -> str:
     ]
     table = render.table(["routing", "messages", "half within (µs)", "99 %", "all"], rows, right=range(1, 5))
     return f"{table}\n\n{render.pairs([('job', result['job']), ('written', str(result['output']))])}"
+
+
+def noise(
+    result: str,
+    /,
+    *,
+    job: str | None = None,
+    routing: str | None = None,
+    title: str | None = None,
+    options: PictureOptions | None = None,
+) -> int:
+    """Draw at which links a job waits behind bytes of other jobs, and whose these are.
+
+    Parameters
+    ----------
+    result
+        What `netloom noise --format json` printed.
+    job
+        Which job waits. [default: the one that waits longest]
+    routing
+        Under which routing. [default: the first one under which it waits]
+    title
+        Above the picture; by default the scenario's name, the job and the routing.
+    options
+        Common options; `-o` takes the picture (.svg, .pdf, .png).
+    """
+    from netloom.plot.routings.waits import Link, waits_picture
+
+    run = prepared("plot-noise", options)
+
+    def is_known(document: dict[str, Any]) -> bool:
+        found = document["result"]
+        known = str(document["schema"]).startswith("netloom.noise/1") and isinstance(found["scenario"], str)
+        return known and all(
+            isinstance(of["name"], str) and all(map(_is_link, of["links"] or ()))
+            for one in found["runs"]
+            for of in one["jobs"]
+            if isinstance(one["routing"], str)
+        )
+
+    table = documents.read(run, result, _OF_NOISE, is_known)["result"]
+    waiting = [(one["routing"], of) for one in table["runs"] for of in one["jobs"] if of["links"]]
+    chosen = [(word, of) for word, of in waiting if job in (None, of["name"]) and routing in (None, word)]
+    if not chosen:
+        known = ", ".join(dict.fromkeys(f"{of['name']} under {word}" for word, of in waiting))
+        what = "no job waits behind others" if job is None and routing is None else "nothing like that waits"
+        raise FormatError(f"{documents.name_of(result)}: {what}: expected {known or 'one that does'}")
+
+    def waits(of: Mapping[str, Any]) -> int:
+        return sum(int(link["behind_ps"]) for link in of["links"])
+
+    whose = job or max(chosen, key=lambda one: waits(one[1]))[1]["name"]
+    word, of = next((word, of) for word, of in chosen if of["name"] == whose)
+    links = [
+        Link(_ends(link), {other["job"]: other["behind_ps"] * 1e-9 for other in link["jobs"]})
+        for link in of["links"]
+    ]
+    told = f"{table['scenario']}, {legend.name(word)}: where {whose} waits"
+    with run.timed("draw"):
+        picture = waits_picture(links, title=title or told, kind=picture_kind(run))
+    rows = [
+        {"link": _ends(link), "behind_ms": link["behind_ps"] * 1e-9, "most": link["jobs"][0]["job"]}
+        for link in of["links"]
+    ]
+    out: dict[str, Any] = {"job": whose, "routing": word, "links": rows, "output": run.write(picture)}
+    return run.finish(out, lambda: _noise_text(out), rows=rows)
+
+
+def _ends(link: Mapping[str, Any]) -> str:
+    return f"{link['from']}[{link['from_port']}] \u2192 {link['to']}[{link['to_port']}]"
+
+
+def _is_link(link: Mapping[str, Any]) -> bool:
+    parts = [link["behind_ps"], *(other["behind_ps"] for other in link["jobs"])]
+    return (
+        bool(link["jobs"])
+        and all(isinstance(ps, int) and 0 < ps < 10**18 for ps in parts)
+        and all(isinstance(other["job"], str) for other in link["jobs"])
+    )
+
+
+def _noise_text(result: Mapping[str, Any]) -> str:
+    rows = [[row["link"], f"{row['behind_ms']:.3f}", row["most"]] for row in result["links"]]
+    table = render.table(["link", "waits (ms)", "most behind"], rows, right=[1])
+    last = [("job", result["job"]), ("routing", result["routing"]), ("written", str(result["output"]))]
+    return f"{table}\n\n{render.pairs(last)}"

@@ -15,22 +15,30 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from netloom.cli.shared import guard
 
 if TYPE_CHECKING:
+    from rich.progress import Progress
+
     from netloom.cli.shared.run import Run
 
-_Progress = Callable[[int, int], None]
 _Result = TypeVar("_Result")
 _LOOK_SECONDS = 0.05
 """How often the main thread looks for Ctrl-C."""
+_PATIENCE_SECONDS = 1.0
+"""How long it waits from then on for what is left behind otherwise: two thirds of what a signal allows."""
 
 
 def side_by_side(
     run: Run,
     names: Sequence[str],
-    work: Callable[[str, int, float | None, _Progress], _Result],
+    work: Callable[[str, int, float | None, Line], _Result],
     ended: Callable[[str, _Result], None],
+    *,
+    lines: Mapping[str, str] | None = None,
+    leaves: bool = False,
 ) -> None:
     """Calls `work(name, threads, seconds left, progress)` for every name, several at a time.
 
@@ -44,6 +52,10 @@ def side_by_side(
         Simulates one; returns early, with what it has, when `progress` raises KeyboardInterrupt.
     ended : callable
         Takes each result, on the main thread, as they come.
+    lines : mapping, optional
+        On which line of progress each name is told. [default: one of its own]
+    leaves : bool
+        From Ctrl-C on, work that goes on is left behind after a while: what it ends up with is not asked for.
 
     Raises
     ------
@@ -57,7 +69,7 @@ def side_by_side(
     stops = {name: threading.Event() for name in names}
     failed: dict[str, BaseException] = {}
 
-    with _bars(run, stops) as report_for, ThreadPoolExecutor(workers) as pool:
+    with _bars(run, stops, lines or {}) as report_for, _pool(workers) as pool:
 
         def one(name: str) -> _Result | None:
             left = None if end is None else max(0.0, end - time.monotonic())
@@ -69,11 +81,16 @@ def side_by_side(
 
         run.finishing()
         waiting: dict[Future[_Result | None], str] = {pool.submit(one, name): name for name in names}
+        patience = _PATIENCE_SECONDS
         while waiting:
             done, _ = wait(waiting, timeout=_LOOK_SECONDS, return_when=FIRST_COMPLETED)
             if run.interrupted:
                 for stop in stops.values():
                     stop.set()
+                patience -= 0.0 if done else _LOOK_SECONDS
+                if leaves and patience <= 0:
+                    guard.left_behind = True
+                    break
             for future in done:
                 name = waiting.pop(future)
                 error = future.exception()
@@ -86,6 +103,16 @@ def side_by_side(
         for name in names:
             if name in failed:
                 raise failed[name]
+
+
+@contextlib.contextmanager
+def _pool(workers: int) -> Iterator[ThreadPoolExecutor]:
+    """Threads that are waited for at the end, but for those that are left behind."""
+    pool = ThreadPoolExecutor(workers)
+    try:
+        yield pool
+    finally:
+        pool.shutdown(wait=not guard.left_behind, cancel_futures=guard.left_behind)
 
 
 def partitions(run: Run, threads: int) -> int:
@@ -109,33 +136,61 @@ def partitions(run: Run, threads: int) -> int:
     return threads if run.options.threads else 1
 
 
-@contextlib.contextmanager
-def _bars(run: Run, stops: Mapping[str, threading.Event]) -> Iterator[Callable[[str], _Progress]]:
-    """A line a routing on a terminal: simulated time, and how fast it runs. Ends those whose event is set."""
+class Line:
+    """The progress of one of the names: called with simulated ps, and all of them if that is known.
 
-    def check(name: str) -> None:
-        if stops[name].is_set():
+    Parameters
+    ----------
+    stop : threading.Event
+        Ends the work whose progress this is.
+    bar : Progress or None
+        The lines on a terminal.
+    task : int
+        Which of them.
+    """
+
+    def __init__(self, stop: threading.Event, bar: Progress | None, task: Any) -> None:
+        self._stop, self._bar, self._task = stop, bar, task
+        self._what = ""
+        self._began: tuple[int, float] | None = None
+
+    def says(self, what: str) -> None:
+        """Names the run that is simulated, and what is left."""
+        self.check()
+        self._what, self._began = f"{what}, ", None
+        if self._bar is not None:
+            self._bar.update(self._task, completed=0, total=None, told=what)
+
+    def check(self) -> None:
+        """Raises KeyboardInterrupt once it is to end."""
+        if self._stop.is_set():
             raise KeyboardInterrupt
 
+    def __call__(self, done_ps: int, total_ps: int) -> None:
+        self.check()
+        if self._bar is None:
+            return
+        # From where the simulation begins, which may be in the middle.
+        # A run before it under the same name (a candidate, a job alone) has ended.
+        if done_ps > 0 and (self._began is None or done_ps < self._began[0]):
+            self._began = done_ps, time.monotonic()
+        told = self._what + ("" if self._began is None else rate_text(done_ps, self._began))
+        self._bar.update(self._task, completed=done_ps, total=total_ps or None, told=told)
+
+
+@contextlib.contextmanager
+def _bars(
+    run: Run, stops: Mapping[str, threading.Event], lines: Mapping[str, str]
+) -> Iterator[Callable[[str], Line]]:
+    """Lines on a terminal: simulated time, and how fast it runs. Ends those whose event is set."""
     with run.bars() as bar:
+        tasks: dict[str, Any] = {}
 
-        def report_for(name: str) -> _Progress:
-            if bar is None:
-                return lambda _done, _total: check(name)
-            task = bar.add_task(name, total=None, told="")
-            began: tuple[int, float] | None = None
-
-            def report(done_ps: int, total_ps: int) -> None:
-                nonlocal began
-                check(name)
-                # From where the simulation begins, which may be in the middle.
-                # A run before it under the same name (a candidate, a job alone) has ended.
-                if done_ps > 0 and (began is None or done_ps < began[0]):
-                    began = done_ps, time.monotonic()
-                told = "" if began is None else rate_text(done_ps, began)
-                bar.update(task, completed=done_ps, total=total_ps or None, told=told)
-
-            return report
+        def report_for(name: str) -> Line:
+            line = lines.get(name, name)
+            if bar is not None and line not in tasks:
+                tasks[line] = bar.add_task(line, total=None, told="")
+            return Line(stops[name], bar, tasks.get(line))
 
         yield report_for
 

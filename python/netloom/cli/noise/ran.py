@@ -1,0 +1,41 @@
+"""A job in one run: its messages, and how long it took from its start."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from netloom.noise import Messages
+
+if TYPE_CHECKING:
+    from netloom._core import Simulation
+
+
+@dataclass(frozen=True)
+class Ran:
+    """A job in one run: its messages, how long it took from its start, and why the run was ended."""
+
+    messages: Messages
+    took_ps: int | None
+    stopped: str | None
+
+    @classmethod
+    def of(cls, ended: Simulation, recorded: Mapping[str, Any], number: int) -> Ran:
+        return cls(Messages.of(recorded, number), took_ps(ended, number), ended.stopped)
+
+
+def took_ps(ended: Simulation, number: int) -> int | None:
+    """From a job's start until its last rank ended; None if one did not."""
+    ranks = ended.ranks()
+    ends = ranks["end_ps"][ranks["job"] == number]
+    if len(ends) == 0 or (ends < 0).any():
+        return None
+    return int(ends.max()) - _start_ps(ended.result()["jobs"][number], float(ends.mean()))
+
+
+def _start_ps(job: Mapping[str, Any], mean_end_ps: float) -> int:
+    """When a job began: as the result says, or from the mean time of its ranks; 0 of offered load without."""
+    if "start_ms" in job:
+        return round(float(job["start_ms"]) * 1e9)
+    return 0 if job["time"] is None else round(mean_end_ps - float(job["time"]["elapsed_ms"]) * 1e9)
