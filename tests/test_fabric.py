@@ -7,6 +7,7 @@ import gzip
 import pytest
 
 import netloom as nl
+from conftest import ROOT
 
 
 def test_a_real_dump_and_the_generator_are_the_same_quartz1(netloom, paths):
@@ -136,3 +137,16 @@ def test_a_name_map_renames_switches(netloom, paths):
     netloom.ok("fabric", "show", paths.ft2, "--name-map", "names", "-o", "x.json")
     document = netloom.json("fabric", "damage", paths.ft2, "--link", "leaf01[5]")
     assert document["result"]["removed"]
+
+
+def test_spare_ports_are_listed_by_switch(netloom):
+    """Leaves of 36 ports with 6 cables up and 6 hosts; spines with 9 cables."""
+    net = ROOT / "tests" / "data" / "cases" / "slow-cable" / "net.txt"
+    result = netloom.result("fabric", "show", net, "--spare-ports", code=1)
+    ports = {one["name"]: one for one in result["switch_ports"]}
+    leaf, spine = ports["leaf0"], ports["spine0"]
+    assert (leaf["ports"], leaf["hosts"], leaf["switches"]) == (36, 6, 6)
+    assert leaf["spare"] == [*range(7, 13), *range(19, 37)]
+    assert (spine["hosts"], spine["switches"], len(spine["spare"])) == (0, 9, 27)
+    assert "24  7-12, 19-36\n" in netloom("fabric", "show", net, "--spare-ports").out
+    assert "switch_ports" not in netloom.result("fabric", "show", net, code=1)

@@ -33,7 +33,7 @@ use crate::rows::{Rows, all_to_all, one_each};
 use crate::spec::{Spec, sizes};
 
 /// The names that [`pattern`] knows.
-pub const PATTERNS: [&str; 15] = [
+pub const PATTERNS: [&str; 16] = [
     "stencil",
     "stencil27",
     "bisection",
@@ -42,6 +42,7 @@ pub const PATTERNS: [&str; 15] = [
     "all-to-all",
     "permutation",
     "shift",
+    "ring",
     "nn",
     "pairs",
     "matching",
@@ -201,7 +202,8 @@ fn on_any_number(mut spec: Spec, endpoints: Option<u32>, common: &Common) -> Res
         };
         text.parse::<i64>().map_err(|_| spec.bad("shift", text, "a whole number"))?
     } else {
-        0
+        // A ring: to the next one.
+        1
     };
     let partners = if name == "random" {
         spec.number::<u32>("partners", "a whole number, at least 1")?.unwrap_or(1)
@@ -260,7 +262,7 @@ fn on_any_number(mut spec: Spec, endpoints: Option<u32>, common: &Common) -> Res
             let partner = derangement(n, seed);
             one_each(n, |i| Some((partner[i as usize], bytes)))
         }
-        "shift" => {
+        "shift" | "ring" => {
             let by = shift.rem_euclid(i64::from(n)) as u64;
             one_each(n, |i| Some((((u64::from(i) + by) % u64::from(n)) as u32, bytes)))
         }

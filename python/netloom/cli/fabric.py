@@ -44,7 +44,14 @@ def new(spec: str, /, *, options: Options | None = None) -> int:
     return run.finish(result, lambda: text(result))
 
 
-def show(fabric: str, /, *, roots: str | None = None, options: Options | None = None) -> int:
+def show(
+    fabric: str,
+    /,
+    *,
+    roots: str | None = None,
+    spare_ports: bool = False,
+    options: Options | None = None,
+) -> int:
     """Show a fabric's shape, counts and oddities.
 
     Missing cables, cables slower than their siblings, parts that are cut off and what of a dump could not be
@@ -57,6 +64,8 @@ def show(fabric: str, /, *, roots: str | None = None, options: Options | None = 
     roots
         Switches on top of up*/down* ways: names or GUIDs, with commas, or OpenSM's `root_guid_file`. Below
         them the distance counts, then the GUID. [default: chosen by what the ways can carry]
+    spare_ports
+        List the ports of every switch that no cable uses.
     options
         Common options; `-o` writes the result (.json, .csv).
     """
@@ -67,7 +76,28 @@ def show(fabric: str, /, *, roots: str | None = None, options: Options | None = 
 
     odd = siblings.findings_of(net) + places.findings_of(net, uplinks=False)
     result = {**summary(net), "stages": stages(net), "findings": findings(net.findings) + odd}
+    if spare_ports:
+        result["switch_ports"] = _switch_ports(net)
     return run.finish(result, lambda: text(result))
+
+
+def _switch_ports(net: Fabric) -> list[dict[str, Any]]:
+    from netloom.health.spare import switch_ports
+    from netloom.nodes import Nodes, guid_text
+
+    nodes, level = Nodes(net), net.switch_table()["level"].tolist()
+    return [
+        {
+            "name": nodes.names[net.hosts + one.switch],
+            "guid": guid_text(nodes.guids[net.hosts + one.switch]),
+            "level": level[one.switch],
+            "ports": one.ports,
+            "hosts": one.hosts,
+            "switches": one.switches,
+            "spare": one.spare,
+        }
+        for one in switch_ports(net)
+    ]
 
 
 def diff(before: str, after: str, /, *, options: Options | None = None) -> int:
@@ -268,6 +298,8 @@ def text(result: dict[str, Any], *, title: str = "findings") -> str:
     out = render.pairs(rows)
     if result.get("stages"):
         out += "\n\n" + _stages(result["stages"])
+    if "switch_ports" in result:
+        out += "\n\n" + _ports(result["switch_ports"])
     if result.get("removed"):
         out += "\n\nremoved\n" + "\n".join(f"  {line}" for line in result["removed"])
     return out + render.findings(result.get("findings", ()), title)
@@ -291,6 +323,24 @@ def _stages(stages: list[dict[str, Any]]) -> str:
         )
     header = ["stage", "cables", "uplinks a switch", "over-subscription", "bisection", "of hosts'"]
     return render.table(header, lines, right=range(1, 6))
+
+
+def _ports(switches: list[dict[str, Any]]) -> str:
+    """Every switch with its spare ports, those with most of them first."""
+    from netloom.health.spare import ranges
+
+    order = sorted(switches, key=lambda one: -len(one["spare"]))
+    lines = [
+        [
+            one["name"],
+            *(render.count(one[key]) for key in ("ports", "hosts", "switches")),
+            render.count(len(one["spare"])),
+            ranges(one["spare"]),
+        ]
+        for one in order
+    ]
+    header = ["switch", "ports", "to hosts", "to switches", "spare", "which"]
+    return render.table(header, lines, right=range(1, 5))
 
 
 def _shape(result: dict[str, Any]) -> list[tuple[str, str]]:

@@ -148,6 +148,12 @@ fn what_does_not_fit_is_refused_with_numbers() {
 }
 
 #[test]
+fn a_ring_is_a_shift_by_one() {
+    assert_eq!(entries("ring:bytes=7", 5), entries("shift:1,bytes=7", 5));
+    assert_eq!(entries("ring", 3), [(0, 1, 1.0), (1, 2, 1.0), (2, 0, 1.0)]);
+}
+
+#[test]
 fn what_is_mistyped_names_the_nearest() {
     assert_eq!(refusal("stencl:4x4", None), "there is no pattern \"stencl\", did you mean \"stencil\"?");
     assert!(refusal("xyzzy", None).contains("expected one of stencil, stencil27"));

@@ -145,6 +145,7 @@ OPTIONS: dict[str, tuple[str, str]] = {
     "--sl2vl": ("Path", "the SL-to-VL tables in force"),
     "--slurm": ("Path", "write a job array for Slurm here and run nothing"),
     "--small": ("bool", "a smaller fabric"),
+    "--spare-ports": ("bool", "list ports that no cable uses"),
     "--stages": ("int", "how many stages there may be"),
     "--storage": ("str", "adapters of its machines that a job does not use"),
     "--sum": ("str", "what a sweep and all that it names sum up to"),
