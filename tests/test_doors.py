@@ -31,6 +31,18 @@ def test_a_graph_comes_back_as_the_fabric_that_it_was(spec):
     assert kinds(again) == kinds(fabric)
 
 
+@pytest.mark.parametrize("spec", SPECS)
+def test_an_undirected_copy_has_an_edge_a_cable_and_comes_back(spec):
+    fabric, _ = nl.Fabric.generate(spec).damage(random_links=2, seed=3)
+    graph = fabric.to_networkx().to_undirected()
+    # Two cables are dead, and marked so.
+    assert graph.number_of_edges() == fabric.links // 2 + 2
+    again = nl.Fabric.from_networkx(graph)
+    ours, theirs = again.link_table(), fabric.link_table()
+    for column in theirs:
+        assert np.array_equal(ours[column], theirs[column]), column
+
+
 def test_an_undirected_graph_says_less_and_is_told_so():
     graph = nx.Graph()
     for leaf in range(2):

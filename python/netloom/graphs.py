@@ -272,8 +272,9 @@ def to_networkx(fabric: Fabric) -> networkx.MultiDiGraph:
     """Returns the fabric as a `networkx.MultiDiGraph`.
 
     Nodes are ids (hosts first, then switches) with `kind` ("host" or "switch"), `name`, and for switches
-    `level`; edges are directed links, keyed by the port they leave from, with `link` (id), `from_port`,
-    `to_port`, `bandwidth_bytes_per_s` and `alive`.
+    `level`; edges are directed links with `link` (id), `from_port`, `to_port`, `ports` (by both ends),
+    `bandwidth_bytes_per_s` and `alive`. Both directions of a cable have one key, the port at the node with
+    the lower id, so that `to_undirected()` has an edge a cable.
 
     Raises
     ------
@@ -298,11 +299,12 @@ def to_networkx(fabric: Fabric) -> networkx.MultiDiGraph:
         (
             a,
             b,
-            port,
+            port if a < b else to_port,
             {
                 "link": i,
                 "from_port": port,
                 "to_port": to_port,
+                "ports": {a: port, b: to_port},
                 "bandwidth_bytes_per_s": speed,
                 "alive": alive,
             },

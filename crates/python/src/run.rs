@@ -2,11 +2,11 @@
 //!
 //! The computation runs on a thread of its own without the interpreter lock; the caller wakes every
 //! 50 ms, lets Python handle signals, passes progress on and sets the stop flag. Workers never call
-//! Python. A panic becomes `netloom.InternalError`. The clock is here too: what a search reports as better
+//! Python. A forked child gets a pool of its own. A panic becomes `netloom.InternalError`. The clock is here too: what a search reports as better
 //! is stamped with the seconds since it was called.
 
 use std::any::Any;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
@@ -111,7 +111,7 @@ pub fn run_until<T: Send>(
     if deadline.is_some_and(|d| Instant::now() >= d) {
         control.stop(StopReason::TimeLimit);
     }
-    let pool = (options.threads > 0)
+    let pool = (options.threads > 0 || is_forked())
         .then(|| rayon::ThreadPoolBuilder::new().num_threads(options.threads.min(MOST_THREADS)).build())
         .transpose()
         .map_err(|e| PyMemoryError::new_err(format!("no threads could be started: {e}")))?;
@@ -164,6 +164,19 @@ pub fn run_until<T: Send>(
             }
         }
     })
+}
+
+/// The process that uses the global pool; 0: nobody yet.
+static POOLED: AtomicU32 = AtomicU32::new(0);
+
+/// Whether this is a child of the process that started the global pool: a fork copies the pool, not its threads, and whoever asked it
+/// would wait for ever.
+fn is_forked() -> bool {
+    let own = std::process::id();
+    match POOLED.compare_exchange(0, own, Ordering::Relaxed, Ordering::Relaxed) {
+        Ok(_) => false,
+        Err(first) => first != own,
+    }
 }
 
 /// Tells the caller that the worker has ended, by return or by panic.
