@@ -8,7 +8,7 @@ use crate::tree::Tree;
 const MOST: usize = 20;
 /// Folders that have more today, and how many. The list can only shrink, and so can the numbers.
 const CROWDED: [(&str, usize); 3] =
-    [("crates/infer/src", 40), ("crates/model/src", 26), ("crates/python/src", 32)];
+    [("crates/infer/src", 39), ("crates/model/src", 26), ("crates/python/src", 32)];
 
 /// Folders of sources with more than [`MOST`] files, and exceptions that are larger than needed.
 pub fn check(tree: &Tree) -> Vec<String> {

@@ -7,15 +7,15 @@
 //! were not counted.
 //!
 //! Where cables are missing, an even split of every destination's bytes leaves a switch's links unlike: a spine that has lost a leaf gets nothing of
-//! what goes there. A switch that chooses the least loaded port evens that out. How far the links would be from even ([`lopsided`]) is then noise
-//! of every row that has not all of its kind.
+//! what goes there. A switch that chooses the least loaded port evens that out, as far as other traffic lets it. How far the links may be off then
+//! ([`uneven`]) is noise of every row that has not all of its kind.
 //!
 //! Rows are alike if random traffic leaves the same in them, twice (as `sim` finds them for flows).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use netloom_model::rng::{stream, unit};
-use netloom_model::{Fabric, SwitchId};
+use netloom_model::{Fabric, LinkId, SwitchId};
 use netloom_routing::PathSet;
 
 use crate::operator::Operator;
@@ -50,33 +50,73 @@ struct Group {
     noise: f64,
 }
 
-/// How far links that a switch chooses among are from what they carry in the mean, root mean square over it, where the bytes of all pairs are split
-/// evenly; 0 where no cable is missing.
-pub fn lopsided(operator: &Operator, routing: usize, fabric: &Fabric, paths: &PathSet) -> f64 {
-    let rows = operator.forward(&vec![1.0; operator.pairs()]);
-    let first = operator.rows_of(routing).start;
-    let mut choices = BTreeMap::<SwitchId, Vec<usize>>::new();
+/// `[row]`: how far a row may be off because switches choose the least loaded port, of a routing that splits traffic: [`lopsided`] times what its
+/// kind carries; 0 where no cable is missing. What a row's kind carries is what links out of its switch and links into the next carry in the mean,
+/// whichever is less: a port that was avoided has counted little itself.
+pub fn uneven(
+    operator: &Operator,
+    routing: usize,
+    fabric: &Fabric,
+    paths: &PathSet,
+    counted: &Counted,
+) -> Vec<f64> {
+    let mut off = vec![0.0; operator.rows()];
+    let part = lopsided(fabric, paths);
+    if part == 0.0 {
+        return off;
+    }
+    let ends = operator.ends();
+    let crossed = operator.forward(&vec![1.0; operator.pairs()]);
+    let rows = operator.rows_of(routing).filter(|&row| crossed[row] > 0.0 && !ends[row]);
+    let known = |row: usize| Some(counted.bytes[row]).filter(|bytes| bytes.is_finite());
+    let both = |row: usize| {
+        let link = operator.place(row).1;
+        Some((fabric.link_from_switch(link)?, fabric.link_to_switch(link)?))
+    };
+    let between: Vec<_> = rows.filter_map(|row| Some((row, both(row)?))).collect();
+    let (mut out, mut into) = (BTreeMap::<_, (f64, f64)>::new(), BTreeMap::<_, (f64, f64)>::new());
+    for &(row, (from, to)) in &between {
+        for sum in [out.entry(from).or_default(), into.entry(to).or_default()] {
+            *sum = known(row).map_or(*sum, |bytes| (sum.0 + bytes, sum.1 + 1.0));
+        }
+    }
+    let mean = |(sum, count): (f64, f64)| if count > 0.0 { sum / count } else { 0.0 };
+    for (row, (from, to)) in between {
+        let usual = mean(out[&from]).min(mean(into[&to]));
+        off[row] = part * usual.max(known(row).unwrap_or(0.0));
+    }
+    off
+}
+
+/// How far links that a switch chooses among may be from their mean: where `few` of `all` lead to a destination, what goes there alone, split
+/// evenly, leaves them `sqrt(all / few - 1)` of the mean apart, root mean square; where others go there too, the switch evens that out. The most
+/// of all switches, and no more than 1; 0 where no cable is missing.
+fn lopsided(fabric: &Fabric, paths: &PathSet) -> f64 {
+    // By switch: links that are chosen among together, and the smallest choice of them.
+    let mut choices = BTreeMap::<SwitchId, Vec<(BTreeSet<LinkId>, usize)>>::new();
     for group in 0..paths.group_count() as u32 {
         let links = paths.group_links(group);
-        let switch =
-            links.first().filter(|_| links.len() > 1).and_then(|&link| fabric.link_from_switch(link));
-        let of_switch = switch.map(|switch| choices.entry(switch).or_default());
-        of_switch.into_iter().for_each(|of| of.extend(links.iter().map(|link| first + link.index())));
+        let Some(switch) = links.first().and_then(|&link| fabric.link_from_switch(link)) else { continue };
+        let (mut together, mut least): (BTreeSet<LinkId>, usize) =
+            (links.iter().copied().collect(), links.len());
+        let of_switch = choices.entry(switch).or_default();
+        of_switch.retain(|(others, few)| {
+            let apart = others.is_disjoint(&together);
+            if !apart {
+                together.extend(others);
+                least = least.min(*few);
+            }
+            apart
+        });
+        of_switch.push((together, least));
     }
-    let (mut square, mut whole) = (0.0, 0.0);
-    for mut links in choices.into_values() {
-        links.sort_unstable();
-        links.dedup();
-        let mean = links.iter().map(|&row| rows[row]).sum::<f64>() / links.len() as f64;
-        square += links.iter().map(|&row| (rows[row] - mean).powi(2)).sum::<f64>();
-        whole += links.len() as f64 * mean * mean;
-    }
-    if whole > 0.0 { (square / whole).sqrt() } else { 0.0 }
+    let part = |(links, few): &(BTreeSet<LinkId>, usize)| (links.len() as f64 / *few as f64 - 1.0).sqrt();
+    choices.values().flatten().map(part).fold(0.0, f64::max).min(1.0)
 }
 
 /// The same counters with one row for each group of rows that are alike under routings that split traffic; the others are unknown. Rows that have
-/// not all of their kind are off by `lopsided` of what they carry, too.
-pub fn alike_as_one(operator: &Operator, counted: &Counted, lopsided: f64) -> (Counted, Alike) {
+/// not all of their kind are off by `uneven`, `[row]`, too.
+pub fn alike_as_one(operator: &Operator, counted: &Counted, uneven: &[f64]) -> (Counted, Alike) {
     let mut joined = counted.clone();
     let mut found = Alike::default();
     if !operator.splits() {
@@ -122,7 +162,7 @@ pub fn alike_as_one(operator: &Operator, counted: &Counted, lopsided: f64) -> (C
             of_row * (1.0 / known - 1.0 / all)
         } else {
             // All of them are off alike: a mean is no better.
-            of_row / known + (lopsided * group.mean).powi(2)
+            of_row / known + group.rows.iter().map(|&row| uneven[row as usize].powi(2)).sum::<f64>() / all
         };
         joined.deviation[first] = if group.known > 0 { (group.noise + chance).sqrt() } else { 0.0 };
     }

@@ -46,6 +46,11 @@ const FAMILIAR: f64 = 1.2;
 const LITTLE: f64 = 1e-4;
 /// An answer that leaves more than this part of the counters is none.
 const UNEXPLAINED: f64 = 0.3;
+/// Counters have more noise than they show where an answer leaves so many times of it, and no more than this part.
+const MORE_NOISE: f64 = 2.0;
+const ODD: f64 = 0.02;
+/// Of a row it is so many times what was left, as what is made up for it explains most.
+const OF_ROW: f64 = 3.0;
 /// More unknown rows than this part may hide what a pattern does not have.
 const UNREAD: f64 = 0.03;
 
@@ -69,6 +74,51 @@ pub fn estimate_again(
     options: &Options,
     control: &Control,
 ) -> Estimate {
+    let first = attempt(operator, jobs, counted, memories, options, control);
+    let Some(noisier) = noisier(counted, &first).filter(|_| control.stopped().is_none()) else {
+        return first.estimate;
+    };
+    let second = attempt(operator, jobs, &noisier, memories, options, control);
+    let fits = !Misfit::of(counted, &second.estimate.unexplained).is_foreign();
+    if second.is_sure && fits { second.estimate } else { first.estimate }
+}
+
+/// An answer.
+struct Attempt {
+    estimate: Estimate,
+    /// What the counters' noise hardly exceeds, as a residual.
+    noise: f64,
+    /// Whether few atoms or flows explain everything but noise.
+    is_sure: bool,
+}
+
+/// The counters with the noise that an answer shows they have; `None` where they have none, or no more than they show themselves. Looking after a
+/// fabric leaves a little on every link, which no traffic explains: few atoms that explain the rest are believed, not what is made up for it.
+fn noisier(counted: &Counted, first: &Attempt) -> Option<Counted> {
+    let Attempt { estimate, noise, is_sure } = first;
+    if *is_sure || *noise <= 0.0 || estimate.residual <= MORE_NOISE * noise || estimate.residual > ODD {
+        return None;
+    }
+    let left = estimate
+        .unexplained
+        .iter()
+        .zip(&counted.bytes)
+        .filter(|(_, bytes)| bytes.is_finite() && **bytes > 0.0);
+    let (square, rows) = left.fold((0.0, 0usize), |(sum, rows), (left, _)| (sum + left * left, rows + 1));
+    let of_row = OF_ROW * (square / rows.max(1) as f64).sqrt();
+    let deviation = counted.deviation.iter().map(|deviation| deviation.hypot(of_row)).collect();
+    Some(Counted { bytes: counted.bytes.clone(), deviation })
+}
+
+/// The whole way once.
+fn attempt(
+    operator: &Operator,
+    jobs: &[Participants],
+    counted: &Counted,
+    memories: &[Option<Memory>],
+    options: &Options,
+    control: &Control,
+) -> Attempt {
     assert_eq!(counted.bytes.len(), operator.rows());
     let keep = counted.possible(operator);
     let (small, rows) = operator.restrict(&keep).compact();
@@ -88,13 +138,16 @@ pub fn estimate_again(
     let noisy = target.noise() > 0.0;
     let rows_each = FEW[usize::from(target.noise() > NEARLY_EXACT)];
     let few = guess.atoms() * rows_each <= target.rows();
+    // Noise of some rows hides what is wrong with others only from their sum.
+    let is_enough = |x: &[f64]| target.left(&small, x) <= enough && !misfit(&small, &here, x).is_foreign();
     let mut x = guess.bytes(&case);
     let (mut model, mut held_out, mut forced) = (all, None, false);
     let mut whose = vec![false; jobs.len()];
     let again = remembered(&small, jobs, memories, &targets, x.clone());
     // Noise hides what atoms may have wrong: then what was seen before has its say.
     let open = again.is_some() && noisy;
-    let mut trust = if few && !open && target.left(&small, &x) <= enough {
+    let mut is_sure = few && !open && is_enough(&x);
+    let mut trust = if is_sure {
         trust::of_atoms(&case, &guess, &target, &ranked, &x, options, control)
     } else {
         let halves = split(&target, options);
@@ -103,8 +156,7 @@ pub fn estimate_again(
         let may_be_few = control.stopped().is_none() && rest.may_be_few(&target);
         // Flows as few as atoms would have to be are the answer like these. With several routings they hardly ever are.
         let flows = (may_be_few && small.routings() == 1).then(|| rest.fewest(&target, None, control));
-        let flows = flows
-            .filter(|x| target.left(&small, x) <= enough && rest.rows_each(&target, x) >= rows_each as f64);
+        let flows = flows.filter(|x| is_enough(x) && rest.rows_each(&target, x) >= rows_each as f64);
         let fewest = (may_be_few && flows.is_none()).then(|| {
             let x = rest.fewest(&halves.training, None, control);
             halves.test.left(&small, &x)
@@ -121,6 +173,7 @@ pub fn estimate_again(
             (model, held_out) = (best.model, Some(best.error));
         }
         let better = fewest.is_some_and(|error| held_out.is_none_or(|best| error < best));
+        is_sure = flows.is_some();
         if flows.is_some() || better {
             guess = guess.explaining();
             (model, held_out) = (Model { start: Start::Fewest, ..all }, fewest);
@@ -149,7 +202,8 @@ pub fn estimate_again(
             settle(&small, &target, &mut x, SETTLED, control);
             forced = explained(&small, &here, &target, &mut x, control);
             let (deviation, start) = (&changed.deviation, model.start);
-            let (chance, explained) = (&guess.by_chance(), guess.is_done());
+            let chance = &guess.by_chance();
+            let explained = guess.is_done() && trust::all_are_told_by_hosts(&case, &guess, &target);
             let changed = |after| trust::Changed {
                 before: &before,
                 after,
@@ -206,7 +260,9 @@ pub fn estimate_again(
     let unexplained = counted.bytes.iter().zip(explained);
     let unexplained = unexplained.map(|(b, e)| if b.is_finite() { b - e } else { 0.0 }).collect();
     let possible = small.pairs();
-    Estimate { bytes: whole, possible, jobs, model, residual, held_out, unexplained, trust }
+    let noise = target.noise();
+    let estimate = Estimate { bytes: whole, possible, jobs, model, residual, held_out, unexplained, trust };
+    Attempt { estimate, noise, is_sure }
 }
 
 /// What would be refused is explained exactly, if it can be, and so is what little is left where that is soon done and not chance, as an even
@@ -218,14 +274,19 @@ fn explained(
     x: &mut Vec<f64>,
     control: &Control,
 ) -> bool {
-    let rows = operator.forward(x);
-    let left: Vec<f64> = counted.bytes.iter().zip(rows).map(|(bytes, row)| bytes - row).collect();
-    let misfit = Misfit::of(counted, &left);
+    let misfit = misfit(operator, counted, x);
     let soon = operator.rows() <= exact::AT_ONCE && !operator.splits() && misfit.share > LITTLE;
     if (misfit.is_foreign() || soon) && control.stopped().is_none() {
         exact::explain(operator, target, x, control);
     }
     misfit.is_foreign()
+}
+
+/// What `x` leaves of the counters.
+fn misfit(operator: &Operator, counted: &Counted, x: &[f64]) -> Misfit {
+    let rows = operator.forward(x);
+    let left: Vec<f64> = counted.bytes.iter().zip(rows).map(|(bytes, row)| bytes - row).collect();
+    Misfit::of(counted, &left)
 }
 
 /// Of the rows that pairs cross the part that is unknown, and of those of hosts' links.

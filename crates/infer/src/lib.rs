@@ -86,7 +86,7 @@ pub mod words;
 
 pub use netloom_counters::LaneScheme;
 
-pub use alike::{Alike, alike_as_one, lopsided};
+pub use alike::{Alike, alike_as_one, uneven};
 pub use answer::{Errors, Estimate, errors, sums, traffic};
 pub use bases::{Basis, Frame};
 pub use dictionary::{Atom, Dictionary};

@@ -153,8 +153,8 @@ impl Trust {
     /// The same of an answer without a structure, where explanations of the counters are so far apart in the mean. What the trial says and how
     /// far they are apart say more together than either.
     #[must_use]
-    pub(crate) fn between(self, [c, p, q, most]: [f64; 4], apart: f64) -> Self {
-        let error = bounded(c * self.leaf_error.max(NEAR * apart).powf(p) * apart.min(most).powf(q));
+    pub(crate) fn between(self, [c, p, q]: [f64; 3], apart: f64) -> Self {
+        let error = bounded(c * self.leaf_error.max(NEAR * apart).powf(p) * apart.powf(q));
         let times = error / self.leaf_error.max(f64::MIN_POSITIVE);
         Self {
             verdict: Verdict::of(error),
@@ -173,7 +173,7 @@ impl Trust {
             job.leaf_error = job.leaf_error.max(bounded(error));
             job.verdict = job.verdict.max(Verdict::of(job.leaf_error));
         }
-        let whole = self.jobs.iter().map(|job| (job.share * job.leaf_error).powi(2)).sum::<f64>().sqrt();
+        let whole = self.of_jobs();
         if whole <= self.leaf_error {
             return self;
         }
@@ -188,11 +188,41 @@ impl Trust {
         }
     }
 
+    /// What the jobs' errors come to in the whole. What an answer misses of a job is missing in its share, too.
+    fn of_jobs(&self) -> f64 {
+        let (mut missed, mut all) = (0.0, 0.0);
+        for job in &self.jobs {
+            let whole = job.share * job.share * (1.0 + job.leaf_error * job.leaf_error);
+            missed += whole * job.leaf_error * job.leaf_error;
+            all += whole;
+        }
+        if all > 0.0 { f64::sqrt(missed / all) } else { 0.0 }
+    }
+
+    /// The same where a job's error is `c d^q`, `d` up to 1 how far explanations of the counters are apart in its own sums, `[job]`: of the
+    /// whole as much as that is of it.
+    #[must_use]
+    pub(crate) fn apart(self, [c, q]: [f64; 2], away: &[f64]) -> Self {
+        let told: Vec<f64> = away.iter().map(|away| c * away.min(1.0).powf(q)).collect();
+        let jobs = self.jobs.iter().zip(told).map(|(job, error)| job.with(bounded(error))).collect();
+        let told = Self { jobs, ..self };
+        let whole = told.of_jobs();
+        let times = whole / told.leaf_error.max(f64::MIN_POSITIVE);
+        Self {
+            verdict: Verdict::of(whole),
+            leaf_error: whole,
+            pair_error: told.pair_error.max(whole),
+            leaf_sums: wider(told.leaf_sums, times),
+            ..told
+        }
+    }
+
     /// The same, no better than the worst of the jobs that make a difference to the whole.
     #[must_use]
     pub(crate) fn no_better_than_its_worst(self) -> Self {
-        let verdict = self.jobs.iter().map(JobTrust::best_of_whole).fold(self.verdict, Verdict::max);
-        Self { verdict, ..self }
+        let this = self.at_least(&[]);
+        let verdict = this.jobs.iter().map(JobTrust::best_of_whole).fold(this.verdict, Verdict::max);
+        Self { verdict, ..this }
     }
 
     /// The same where some explanation of the counters is so far away: nothing is identified where that is too far.
@@ -260,5 +290,21 @@ impl Trust {
             leaf_sums: self.leaf_sums.into_iter().map(wider).collect(),
             ..self
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A large job that is known beside a small one of which little is: the whole was told as 1 %.
+    #[test]
+    fn the_whole_is_told_no_less_than_its_jobs() {
+        let job = |leaf_error, share| JobTrust { verdict: Verdict::of(leaf_error), leaf_error, share };
+        let jobs = vec![job(0.0, 0.998), job(0.6, 0.05)];
+        let trust = Trust { verdict: Verdict::Identified, leaf_error: 0.01, jobs, ..Trust::default() };
+        let told = trust.no_better_than_its_worst();
+        assert!((0.030..0.036).contains(&told.leaf_error), "{}", told.leaf_error);
+        assert_eq!(told.verdict, Verdict::Partly);
     }
 }

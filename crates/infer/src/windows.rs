@@ -10,7 +10,7 @@
 use netloom_counters::{LaneScheme, Measured, Unit, added_up, check, measure};
 use netloom_model::{Counters, Fabric, Finding, Hose};
 
-use crate::alike::{Alike, alike_as_one, lopsided};
+use crate::alike::{Alike, alike_as_one, uneven};
 use crate::error::InferError;
 use crate::jobs::Participants;
 use crate::operator::{Operator, Routing};
@@ -151,12 +151,14 @@ pub fn joined(
             span.counted
         }
     };
-    let uneven = stack.iter().enumerate().map(|(k, routing)| match routing {
-        Routing::Adaptive(paths, _) => lopsided(&operator, k, fabric, paths),
-        Routing::Tables(..) => 0.0,
-    });
-    let uneven = uneven.fold(0.0, f64::max);
-    let (counted, alike) = alike_as_one(&operator, &counted, uneven);
+    let mut off = vec![0.0; operator.rows()];
+    for (k, routing) in stack.iter().enumerate() {
+        if let Routing::Adaptive(paths, _) = routing {
+            let of_routing = uneven(&operator, k, fabric, paths, &counted);
+            off.iter_mut().zip(of_routing).for_each(|(off, of)| *off += of);
+        }
+    }
+    let (counted, alike) = alike_as_one(&operator, &counted, &off);
     let (impossible, note) = sound::bad_counters(bad);
     notes.extend(note);
     talkers.sort_by(|a, b| b.most().total_cmp(&a.most()).then(a.host.cmp(&b.host)));

@@ -149,7 +149,8 @@ fn links_that_share_traffic_are_as_exact_as_their_sum() {
         let mean = off.iter().sum::<f64>() / off.len() as f64;
         up.iter().zip(off).for_each(|(&l, off)| bytes[l] += off - mean);
     }
-    let (joined, alike) = alike_as_one(&operator, &Counted::exactly(bytes.clone()), 0.0);
+    let even = vec![0.0; operator.rows()];
+    let (joined, alike) = alike_as_one(&operator, &Counted::exactly(bytes.clone()), &even);
     assert_eq!((alike.rows, alike.groups), (64, 16));
     assert!((0.02..0.06).contains(&alike.apart), "{}", alike.apart);
     let known: Vec<usize> = (0..operator.rows()).filter(|&r| joined.bytes[r].is_finite()).collect();
@@ -160,7 +161,7 @@ fn links_that_share_traffic_are_as_exact_as_their_sum() {
     }
     let first = fabric.links().find(|&l| fabric.between_switches(l)).unwrap().index();
     bytes[first] = f64::NAN;
-    let (joined, _) = alike_as_one(&operator, &Counted::exactly(bytes), 0.0);
+    let (joined, _) = alike_as_one(&operator, &Counted::exactly(bytes), &even);
     let (mean, deviation) = (joined.bytes[first], joined.deviation[first]);
     assert!(deviation > 0.002 * mean && deviation < 0.05 * mean, "{mean} {deviation}");
     assert!((mean - exact[first]).abs() < 4.0 * deviation);
@@ -173,6 +174,6 @@ fn tables_are_left_as_they_are() {
     let routes = route(Engine::Ftree, &fabric, &detect(&fabric), &EngineOptions::default()).unwrap();
     let operator = Operator::new(&fabric, &routes, &LaneScheme::One, &everybody(&fabric)).unwrap();
     let counted = Counted::exactly(operator.forward(&amounts(operator.pairs(), 1)));
-    let (same, alike) = alike_as_one(&operator, &counted, 0.0);
+    let (same, alike) = alike_as_one(&operator, &counted, &vec![0.0; operator.rows()]);
     assert_eq!((same, alike.groups), (counted, 0));
 }

@@ -12,6 +12,9 @@
 //! Source: Taffet, dissertation, fig. 4.9 (what counters cannot tell apart); Efron and Tibshirani, *An Introduction to the Bootstrap*,
 //! 1993, ch. 6 (the parametric bootstrap).
 
+mod exchange;
+mod told;
+
 use netloom_model::Control;
 use netloom_model::rng::{normal, stream};
 
@@ -26,6 +29,9 @@ use crate::rest::Rest;
 use crate::sums::{Doubt, Sums};
 use crate::target::Target;
 use crate::verdict::Trust;
+
+use self::exchange::exchanged;
+use self::told::told_between;
 
 /// How often the same is done with known traffic.
 const DRAWS: u64 = 3;
@@ -46,10 +52,11 @@ const PLENTY: f64 = 6.0;
 const CALIBRATED: [[f64; 3]; 2] = [[1.3, 0.85, 0.08], [1.15, 0.9, 0.0]];
 /// Up to so many pairs errors are told from how far explanations are apart.
 const FEW: usize = 400;
-/// An error is `c e^p d^q` there, `e` what the trial says and `d`, up to a limit, how far explanations of the counters are apart; and where switches
-/// choose (docs/methods/inference.md, "How errors are told").
-const BETWEEN: [f64; 4] = [0.52, 0.25, 0.55, f64::INFINITY];
-const BETWEEN_SPLIT: [f64; 4] = [0.7, 0.25, 0.6, 1.0];
+/// An error is `c e^p d^q` there, `e` what the trial says and `d` how far explanations of the counters are apart (docs/methods/inference.md,
+/// "How errors are told").
+const BETWEEN: [f64; 3] = [0.52, 0.25, 0.55];
+/// Where switches choose the trial says nothing: an error is `c d^q`, `d` up to 1.
+const BETWEEN_SPLIT: [f64; 2] = [0.6, 0.8];
 /// Up to so many pairs explanations are looked for twice.
 const SMALL: usize = 5_000;
 /// An answer without a structure is so much of the way to what is furthest from the truth, and no less believed to be: 0.16 to 0.94 of it in
@@ -63,10 +70,16 @@ const SOMETHING: f64 = 0.01;
 const NEARLY_EXACT: f64 = 1e-3;
 /// Of patterns on one lane known traffic says so much of what it says of others.
 const OF_PATTERNS: f64 = 0.5;
+/// Rows have more noise than their counters show where so many times of it is left.
+const UNEXPLAINED: f64 = 2.0;
+/// Then known traffic says so much.
+const OF_ROWS: f64 = 0.33;
 /// Bytes spread evenly that predict rows which were held out worse than this are not identified, however alike the rows are.
 const FORETOLD: f64 = 0.05;
 /// Fewer rows between switches than this, with no more different bytes than the other, are explained by many patterns alike.
 const ALIKE: [usize; 2] = [64, 3];
+/// Where fewer rows between switches than this say what hosts' links do not, whatever explains them is one of many.
+const TOLD_LITTLE: usize = 3;
 /// So few bits between switches, too: there are thousands of patterns. Where switches choose, an atom has to have as many.
 const BITS: f64 = 21.0;
 
@@ -81,7 +94,7 @@ pub(crate) struct Changed<'a> {
     pub start: Start,
     /// `[job]`: whether its atoms may be right by chance.
     pub chance: &'a [bool],
-    /// Whether atoms explain the rows of all jobs, too many of them to be believed: nothing odd was sent.
+    /// Whether atoms explain the rows of all jobs, and hosts' own links tell them: too many to be believed, but nothing odd was sent.
     pub explained: bool,
 }
 
@@ -145,15 +158,22 @@ pub(crate) fn of_change(
         let others = explanations(operator, target, &sums, options, control);
         let apart: Vec<f64> = others.iter().map(|other| sums.apart(known.after, other)).collect();
         let Some(most) = apart.iter().copied().reduce(f64::max) else { return trust.partly_at_best() };
+        if splits && known.explained {
+            return trust.calibrated(CALIBRATED[0], held_out).no_surer_than(most);
+        }
+        if splits {
+            let trust = trust.apart(BETWEEN_SPLIT, &sums.away(known.after, &others)).no_surer_than(most);
+            return if held_out > FORETOLD { trust.partly_at_best() } else { trust };
+        }
         let mean = apart.iter().sum::<f64>() / apart.len() as f64;
         // Of few pairs they say how far the answer is off; of many the truth is seldom as odd as what is furthest.
-        let trust = match splits {
-            true if !known.explained => trust.between(BETWEEN_SPLIT, mean),
-            false if operator.pairs() <= FEW => trust.between(BETWEEN, mean),
-            _ => trust.calibrated(CALIBRATED[0], held_out),
+        let trust = if operator.pairs() <= FEW {
+            trust.between(BETWEEN, mean)
+        } else {
+            trust.calibrated(CALIBRATED[0], held_out)
         };
         // Where they are further away than everything that was sent, the truth lies in the middle of all that counters allow.
-        let floor = |away: f64| if splits { 0.0 } else { EVENLY * away.min(1.0 / (away * away)) };
+        let floor = |away: f64| EVENLY * away.min(1.0 / (away * away));
         let floor: Vec<f64> = sums.away(known.after, &others).into_iter().map(floor).collect();
         let trust = trust.at_least(&floor).no_surer_than(most);
         return if held_out > FORETOLD { trust.partly_at_best() } else { trust };
@@ -161,8 +181,11 @@ pub(crate) fn of_change(
     if known.start == Start::Even || !one_lane || operator.routings() > 1 {
         return sums.judged(case, known.after, [&doubts, &others], rivals);
     }
+    // What no traffic explains is noise of rows; so is most of what traffic was changed for.
+    let of_rows = target.noise() > 0.0 && target.left(operator, known.after) > UNEXPLAINED * target.noise();
+    let part = if of_rows { OF_ROWS } else { OF_PATTERNS };
     for doubt in &mut doubts {
-        doubt.miss.iter_mut().for_each(|miss| *miss *= OF_PATTERNS);
+        doubt.miss.iter_mut().for_each(|miss| *miss *= part);
     }
     let trust =
         sums.judged(case, known.after, [&doubts, &others], rivals).calibrated(CALIBRATED[1], held_out);
@@ -218,6 +241,12 @@ fn hosts_tell(operator: &Operator, own: &Target, atoms: usize) -> bool {
     between.for_each(|(weight, _)| *weight = 0.0);
     // Those of next to nothing, acknowledgements, say nothing.
     bits(of_hosts.rows(), of_hosts.values_above(SOMETHING)) >= BITS * atoms as f64
+}
+
+/// Whether that is so of all jobs' atoms.
+pub(crate) fn all_are_told_by_hosts(case: &Case, guess: &Guess, target: &Target) -> bool {
+    let targets = case.targets(target);
+    targets.iter().zip(guess.list()).all(|(own, atoms)| hosts_tell(case.operator, own, atoms.len()))
 }
 
 /// How much rows of so many different bytes hold.
@@ -344,6 +373,10 @@ pub(crate) fn of_atoms(
         // Noise alone makes rows alike: then that they are few says more.
         open.iter_mut().zip(&fits).for_each(|(open, fits)| *open &= fits);
     }
+    for (j, own) in targets.iter().enumerate() {
+        let few = fits[j] && told_between(case.operator, j as u32, own, TOLD_LITTLE) < TOLD_LITTLE;
+        open[j] |= few;
+    }
     if one_lane && chance.contains(&true) {
         let mut even = evenly(case.operator, target, control);
         settle(case.operator, target, &mut even, SETTLED, control);
@@ -357,7 +390,8 @@ pub(crate) fn of_atoms(
         return trust;
     }
     let trust = where_by_chance(trust, case, &open, (target, x), &sums, options, control);
-    trust.partly_at_best_where(&partly)
+    let others = exchanged(case, guess, target, x, &sums, options, control);
+    trust.at_least(&others).partly_at_best_where(&partly)
 }
 
 /// Whether a job's own rows say so little that which pattern explains them is chance: few between switches, with few different bytes.
