@@ -110,22 +110,22 @@ class Switch:
 
 
 @pytest.mark.parametrize(
-    ("seed", "load", "sizes", "hardware"),
+    ("load", "hardware", "equal"),
     [
-        (2, 0.7, [500, 4096], {}),
-        (3, 0.9, [4096], {}),
-        (5, 0.9, [4096], {"input_buffer_bytes": 8244, "host_output_buffer_bytes": 4122}),
-        (6, 0.9, [4096], {"admission": "in-order"}),
+        (0.5, {}, 0.95),
+        (0.7, {}, 0.6),
+        (0.5, {"input_buffer_bytes": 8244, "host_output_buffer_bytes": 4122}, 0.6),
+        (0.5, {"admission": "in-order"}, 0.9),
     ],
 )
-def test_heads_of_line_block_as_in_an_own_switch(tmp_path, seed, load, sizes, hardware):
-    draw = random.Random(seed)
-    gap = (sum(sizes) / len(sizes) + 26) * NS_PER_BYTE / load
+def test_heads_of_line_block_as_in_an_own_switch(tmp_path, load, hardware, equal):
+    draw = random.Random(1)
+    size = 4096
+    gap = (size + 26) * NS_PER_BYTE / load
     messages = []
     for sender in range(HOSTS):
         time = 0.0
         for _ in range(120):
-            size = draw.choice(sizes)
             time += 1 + draw.expovariate(1 / gap)
             receiver = (sender + draw.randrange(1, HOSTS)) % HOSTS
             messages.append((int(time), sender, receiver, size))
@@ -146,5 +146,5 @@ def test_heads_of_line_block_as_in_an_own_switch(tmp_path, seed, load, sizes, ha
     ]
     means = [sum(column) / len(pairs) for column in zip(*pairs, strict=True)]
     # (Packets that come at one moment are served in either order, and then the two differ for a while.)
-    assert sum(abs(ours - theirs) < 0.5 for ours, theirs in pairs) > 0.5 * len(pairs)
-    assert means[0] == pytest.approx(means[1], rel=0.02)
+    assert sum(abs(ours - theirs) < 0.5 for ours, theirs in pairs) > equal * len(pairs)
+    assert means[0] == pytest.approx(means[1], rel=0.01)

@@ -63,7 +63,7 @@ def on(fabric: nl.Fabric, folder: Path, trace: str, text: str) -> nl.Scenario:
     """A scenario of one job on a fabric at hand; `text` has what else it says, tables last."""
     head, _, tables = text.partition("[")
     job = f'[[job]]\nname = "it"\ntrace = "{trace}"\nallocation = "contiguous:0"\n'
-    whole = f'fabric = "at hand"\n{head}\n{job}\n' + (f"[{tables}" if tables else "")
+    whole = f'fabric = "at hand"\nroutes = "updn"\n{head}\n{job}\n' + (f"[{tables}" if tables else "")
     return nl.Scenario.on(fabric, whole, "s.toml", folder)
 
 

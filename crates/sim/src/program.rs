@@ -208,6 +208,11 @@ pub trait Program: Send {
         true
     }
 
+    /// Whether a message must not overtake others to its receiver; an answer, which belongs to a message of the other direction, may.
+    fn keeps_order(&self, _token: Self::Token) -> bool {
+        true
+    }
+
     /// From when to when what is received of a job counts as accepted, ps, if that is measured.
     fn measured_ps(&self, _job: usize) -> Option<(u64, u64)> {
         None

@@ -216,6 +216,7 @@ impl<'f, P: Program> Fluid<'f, P> {
         };
         let short = self.is_short(message);
         if self.config.injection == Injection::RoundRobin
+            && self.program.keeps_order(post.token)
             && let Some(&stream) = self.open.get(&(post.from, post.address))
         {
             return self.fall_in(stream, message);

@@ -33,7 +33,7 @@ use crate::stalled::Awaited;
 use netloom_model::LaneMap;
 
 pub use envelope::Envelope;
-use envelope::{COLLECTIVE_TAG, Part};
+use envelope::{COLLECTIVE_TAG, Part, tag_of};
 
 /// From a round of a repeating job that took no time to the next, at least.
 const MOMENT_PS: u64 = 1_000;
@@ -455,14 +455,6 @@ impl Player {
     }
 }
 
-/// One tag a group of ranks.
-fn tag_of(collective: &Collective) -> u32 {
-    let Collective { first, stride, count, .. } = *collective;
-    let mixed =
-        [first, stride, count].iter().fold(0u32, |h, &x| (h.rotate_left(11) ^ x).wrapping_mul(0x9e37_79b9));
-    COLLECTIVE_TAG | mixed >> 1
-}
-
 impl Program for Player {
     type Token = Envelope;
 
@@ -493,6 +485,10 @@ impl Program for Player {
 
     fn is_data(&self, envelope: Envelope) -> bool {
         envelope.part() == Part::Whole
+    }
+
+    fn keeps_order(&self, envelope: Envelope) -> bool {
+        envelope.part() != Part::Answer
     }
 
     fn measured_ps(&self, job: usize) -> Option<(u64, u64)> {

@@ -130,7 +130,7 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
                     self.hosts.enqueue(&mut self.ports.at::<H>(host, lane).queue, next);
                 }
             } else if rotates {
-                if self.config.injection == Injection::RoundRobin {
+                if self.config.injection == Injection::RoundRobin && self.waits_its_turn(message) {
                     self.hosts.take_turn(HostId(host), lane, message);
                 }
                 self.hosts.enqueue(&mut self.ports.at::<H>(host, lane).queue, message);
@@ -163,12 +163,17 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
         }
     }
 
+    /// Whether a message waits for others to its receiver. A response has no payload, and does not.
+    pub(super) fn waits_its_turn(&self, message: u32) -> bool {
+        let outgoing = self.hosts.outgoing(message);
+        outgoing.left > 0 && self.program.keeps_order(outgoing.token)
+    }
+
     fn keep_turns_of<H: Hardware>(&mut self, host: u32, lane: u8) {
         loop {
             let message = self.ports.at::<H>(host, lane).queue.head;
-            // (A response has no payload, and waits for nobody.)
             if message == NONE
-                || self.hosts.outgoing(message).left == 0
+                || !self.waits_its_turn(message)
                 || !self.hosts.is_out_of_turn(HostId(host), lane, message)
             {
                 return;

@@ -208,11 +208,11 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
             let Some((held, lane)) = end_points.release(host, flow, now) else { return };
             let message = held.head;
             self.hosts.dequeue(held);
-            if !self.hosts.is_out_of_turn(host, lane, message) {
+            if !(self.waits_its_turn(message) && self.hosts.is_out_of_turn(host, lane, message)) {
                 break (message, lane);
             }
             // The one that has its receiver's turn may be held back behind it.
-            end_points.release_next(host, flow, now);
+            self.control().release_next(host, flow, now);
             self.wait_for_turn::<H>(host.0, lane, message);
         };
         let queue = &mut self.ports.at::<H>(host.0, lane).queue;
