@@ -116,6 +116,8 @@ KINDS: dict[str, tuple[Severity, Class]] = {
     # Of engines by name (python/netloom/cli/shared/inputs.py).
     "ftree-fallback": ("note", "hosts"),
     "slower-than-start": ("warning", "hosts"),
+    # Of messages in a simulation (python/netloom/cli/simulate/report.py).
+    "never-received": ("note", "hosts"),
     # Of offered load in a simulation (python/netloom/cli/simulated.py).
     "load-not-accepted": ("note", "hosts"),
     # Of noise (python/netloom/cli/noise/command.py).

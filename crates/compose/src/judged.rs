@@ -44,7 +44,7 @@ pub struct Candidate {
     pub name: &'static str,
     /// Complete tables.
     pub routes: Routes,
-    /// When the last job ended, ps; none where it was not simulated to its end.
+    /// What the job that took longest took, ps, each from its own start; none where it was not simulated to its end.
     pub completion_ps: Option<u64>,
     /// Mean over jobs of their time over that with the start.
     pub ratio: Option<f64>,
@@ -139,7 +139,7 @@ pub fn choose(asked: &Asked, control: &Control) -> Result<Choice, ComposeError> 
     };
     choice.model = Some(model);
     let start = &mut choice.candidates[0];
-    (start.completion_ps, start.ratio) = (last_end(&first), Some(1.0));
+    (start.completion_ps, start.ratio) = (longest(&first), Some(1.0));
     let (searched, because, work) =
         asked.search(&asked.goal_layers(), true, asked.options.change, 2, control)?;
     choice.work += work;
@@ -167,11 +167,12 @@ pub fn choose(asked: &Asked, control: &Control) -> Result<Choice, ComposeError> 
             continue;
         }
         let mut candidate = asked.candidate(name, routes, &total)?;
-        let until = (first.end_ps as f64 * PATIENCE) as u64;
+        let began_ps = first_start(&first);
+        let until = began_ps + ((first.end_ps - began_ps) as f64 * PATIENCE) as u64;
         if control.stopped().is_none()
             && let Some(outcome) = asked.run(&candidate.routes, model, Some(until), None, control)?
         {
-            candidate.completion_ps = last_end(&outcome);
+            candidate.completion_ps = longest(&outcome);
             candidate.ratio = ratio(&outcome, &first);
         }
         choice.candidates.push(candidate);
@@ -220,13 +221,13 @@ impl Asked<'_> {
         Ok((best.routes, best.changed_because, best.work))
     }
 
-    /// What hosts send each other in so many equal spans of the start's run, `first`; nothing if that is stopped. Always of packets: flows record
+    /// What hosts send each other in so many equal spans of the start's run, `first`, one more where the first job begins within one; nothing if that is stopped. Always of packets: flows record
     /// nothing over time.
     ///
     /// # Errors
     /// What keeps a run from beginning.
     pub fn windows(&self, first: &Outcome, spans: u64, control: &Control) -> Result<Vec<Csr>, ComposeError> {
-        let every = (first.end_ps / spans + 1).max(1_000_000);
+        let every = ((first.end_ps - first_start(first)) / spans + 1).max(1_000_000);
         let measure = Measure { pairs: true, counters_every_ps: Some(every), ..Measure::default() };
         let run = self.run(self.start, Model::Packet, None, Some(measure), control)?;
         let Some(pairs) = run.and_then(|outcome| outcome.recorded.pairs) else { return Ok(Vec::new()) };
@@ -266,7 +267,7 @@ impl Asked<'_> {
         };
         let cut = outcome.stopped.is_some() || outcome.at_max_time;
         let whole = !cut && outcome.deadlock.is_none() && outcome.stuck.is_empty();
-        Ok((whole && last_end(&outcome).is_some()).then_some(outcome))
+        Ok((whole && longest(&outcome).is_some()).then_some(outcome))
     }
 }
 
@@ -288,15 +289,20 @@ fn affordable(scene: &Scene) -> Option<Model> {
     Some(if hops <= MOST_HOPS { Model::Packet } else { Model::Fluid })
 }
 
-/// When the last of the jobs that end has ended.
-fn last_end(outcome: &Outcome) -> Option<u64> {
-    outcome.jobs.iter().filter_map(|job| job.times.end_ps()).max()
+/// What the job that took longest took, ps, of those that end.
+fn longest(outcome: &Outcome) -> Option<u64> {
+    outcome.jobs.iter().filter_map(|job| job.times.took_ps()).max()
+}
+
+/// When the first job began, ps of simulated time.
+fn first_start(outcome: &Outcome) -> u64 {
+    outcome.jobs.iter().map(|job| job.times.start_ps).min().unwrap_or(0).min(outcome.end_ps)
 }
 
 /// Mean over jobs of their time over that of the first run.
 fn ratio(outcome: &Outcome, first: &Outcome) -> Option<f64> {
     let both = outcome.jobs.iter().zip(&first.jobs);
-    let ends = both.filter_map(|(job, before)| Some((job.times.end_ps()?, before.times.end_ps()?)));
+    let ends = both.filter_map(|(job, before)| Some((job.times.took_ps()?, before.times.took_ps()?)));
     let ratios: Vec<f64> = ends.map(|(now, before)| now as f64 / before.max(1) as f64).collect();
     (!ratios.is_empty()).then(|| ratios.iter().sum::<f64>() / ratios.len() as f64)
 }

@@ -111,8 +111,11 @@ fn hardware(config: &mut Config, name: &str, knob: &Knob) {
             config.admission = if in_order { Admission::InOrder } else { Admission::RoundRobin };
         }
         ("injection", knob) => {
-            let in_order = *knob == Knob::Word("in-order");
-            config.injection = if in_order { Injection::InOrder } else { Injection::RoundRobin };
+            config.injection = match knob {
+                Knob::Word("in-order") => Injection::InOrder,
+                Knob::Word("round-robin-messages") => Injection::RoundRobinMessages,
+                _ => Injection::RoundRobin,
+            };
         }
         ("switch_delay_ns", knob) => config.switch_delay_ps = time_ps(knob),
         ("cable_delay_ns", knob) => config.cable_delay_ps = time_ps(knob),

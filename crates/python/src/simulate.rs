@@ -341,9 +341,11 @@ impl PySimulation {
             let dict = PyDict::new(py);
             dict.set_item("name", &job.name)?;
             dict.set_item("ranks", job.ranks)?;
-            dict.set_item("completion_ms", job.times.end_ps().map(ms))?;
+            dict.set_item("start_ms", ms(job.times.start_ps))?;
+            dict.set_item("completion_ms", job.times.took_ps().map(ms))?;
             dict.set_item("messages", job.messages)?;
             dict.set_item("bytes", job.bytes)?;
+            dict.set_item("unreceived", job.unreceived)?;
             dict.set_item("message_latency_us", latency(py, &job.message_latency)?)?;
             dict.set_item("load", job.offered.as_ref().map(|offered| load(py, offered)).transpose()?)?;
             dict.set_item("time", job.spent.as_ref().map(|it| spent(py, it, job.ranks)).transpose()?)?;

@@ -44,8 +44,18 @@ pub enum Admission {
 pub enum Injection {
     /// One after another, as they were posted.
     InOrder,
-    /// A packet of each in turn.
+    /// Receivers in turn, a packet each: messages to one come in the order in which they were posted, as on a reliable connection. (One of a
+    /// single packet is sent in its turn of posting.)
     RoundRobin,
+    /// A packet of each message in turn: a short one overtakes a long one to the same receiver, which MPI forbids.
+    RoundRobinMessages,
+}
+
+impl Injection {
+    /// Whether the next packet is another message's.
+    pub(crate) fn rotates(self) -> bool {
+        self != Self::InOrder
+    }
 }
 
 /// The hardware of all switches and adapters.

@@ -15,6 +15,7 @@
 //! | `motif` | communication patterns of applications |
 //! | `record` | what a run is asked to record, and what was recorded |
 //! | `scheme` | the routing schemes of the switches: names, and the way to machine code |
+//! | `stalled` | whether what a run waits for can still come |
 //! | `run` | the one door to a run, of either model |
 
 mod calendar;
@@ -32,6 +33,7 @@ mod record;
 mod replay;
 mod run;
 mod scheme;
+mod stalled;
 mod state_codec;
 mod steered;
 
@@ -61,5 +63,6 @@ pub use replay::{
 };
 pub use run::{Deadlock, JobOutcome, Model, Outcome, Setup, simulate, simulate_observed};
 pub use scheme::{PerPacket, Scheme};
+pub use stalled::Awaited;
 pub use state_codec::{StateReader, StateWriter};
 pub use steered::{SteerOptions, Steered};

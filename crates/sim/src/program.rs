@@ -10,6 +10,7 @@ use crate::SimError;
 use crate::mode::Mode;
 use crate::observe::Context;
 use crate::record::Transmission;
+use crate::stalled::Awaited;
 use crate::state_codec::{StateReader, StateWriter};
 
 /// A time beyond the simulator's range; only [`u64::MAX`] is later.
@@ -207,6 +208,11 @@ pub trait Program: Send {
         true
     }
 
+    /// Whether a message must not overtake others to its receiver; an answer, which belongs to a message of the other direction, may.
+    fn keeps_order(&self, _token: Self::Token) -> bool {
+        true
+    }
+
     /// From when to when what is received of a job counts as accepted, ps, if that is measured.
     fn measured_ps(&self, _job: usize) -> Option<(u64, u64)> {
         None
@@ -252,6 +258,12 @@ pub trait Program: Send {
 
     /// A timer ran out.
     fn timer(&mut self, _host: HostId, _token: u32, _desk: &mut Desk<Self::Token>) {}
+
+    /// Where jobs start over until others end: those that the run's end waits for, as far as their hosts are `here`; in the same order
+    /// wherever they are asked for.
+    fn awaited(&self, _here: &dyn Fn(HostId) -> bool) -> Vec<Awaited> {
+        Vec::new()
+    }
 
     /// Something was announced, here or in another partition.
     fn heard(&mut self, _news: u32, _desk: &mut Desk<Self::Token>) {}

@@ -90,6 +90,8 @@ pub struct JobOutcome {
     pub messages: u64,
     /// Their bytes, without headers.
     pub bytes: u64,
+    /// Messages that came and that no rank received.
+    pub unreceived: u64,
     /// Of a job that offers load: what was accepted of its least-served host in the window, as a share of what the host's link carries.
     pub least_accepted: Option<f64>,
     /// Of a job that offers load: what was accepted of it in the window. `None` too where the run ended before the window did.
@@ -115,6 +117,7 @@ impl JobOutcome {
             packet_latency,
             messages: message_latency.count,
             bytes: player.bytes(j),
+            unreceived: player.unreceived(j),
             least_accepted: None,
             offered: player.offered(j, end_ps, accepted_bytes),
             spent: player.spent(j, end_ps),
@@ -354,7 +357,7 @@ fn packets<C: Choice + Clone, O: Observer>(
         }
         End::Deadlock(error) => return Err(error),
         End::Told(reason) => (Some(reason), false),
-        End::Silent => (None, true),
+        End::Silent | End::Stalled => (None, true),
         End::Stopped | End::Until => (None, false),
     };
     let Finished { intervals, queues, pairs, observers, accepted, .. } = finished;

@@ -165,7 +165,7 @@ fn nothing_is_lost_where_flows_are_held_back() {
         .collect();
     let bytes: u64 = messages.iter().map(|&(.., bytes)| bytes).sum();
     for (k, limiters) in [Limiters::Destination, Limiters::Host].into_iter().enumerate() {
-        for injection in [Injection::InOrder, Injection::RoundRobin] {
+        for injection in [Injection::InOrder, Injection::RoundRobin, Injection::RoundRobinMessages] {
             for config in [ethernet(None), Config::infiniband(), Config::codes()] {
                 // Notified early and often.
                 let nervous =

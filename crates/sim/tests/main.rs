@@ -22,6 +22,7 @@ mod recorded;
 mod responses;
 mod schemes;
 mod snooping;
+mod stalled;
 mod states;
 mod theory;
 mod walk;

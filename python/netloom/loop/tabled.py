@@ -83,7 +83,7 @@ def _row(table: Table, routing: str, value: float | None, alone: float | None) -
 
 
 def _time(loop: SimulatedLoop, word: str) -> float | None:
-    """When the last job that ends by itself has ended, under another routing."""
+    """What the job takes that takes longest of those that end by themselves, under another routing."""
     from netloom import _core
 
     scenario = loop.plan.phases[0].scenario

@@ -16,9 +16,11 @@ Kind = Literal["integer", "number", "boolean", "string"]
 _LATENCY = ("mean", "p50", "p99", "max")
 JOB: dict[str, Kind] = {
     "ranks": "integer",
+    "start_ms": "number",
     "completion_ms": "number",
     "messages": "integer",
     "bytes": "integer",
+    "unreceived": "integer",
     **{f"message_latency_us.{key}": "number" for key in _LATENCY},
     "load.offered": "number",
     "load.accepted": "number",

@@ -75,7 +75,8 @@ pub(super) fn hardware(keys: &Keys) -> Result<Vec<(&'static str, Knob)>, FormatE
     let read = |name: &'static str| match name {
         "forwarding" => word(keys, name, &["cut-through", "store-and-forward"]),
         "release" => word(keys, name, &["sent", "admitted"]),
-        "admission" | "injection" => word(keys, name, &["in-order", "round-robin"]),
+        "admission" => word(keys, name, &["in-order", "round-robin"]),
+        "injection" => word(keys, name, &["in-order", "round-robin", "round-robin-messages"]),
         "head_of_line" => Ok(keys.flag(name)?.map(Knob::Flag)),
         "lane_weights" => weights(keys, name),
         "sl2vl" => sl2vl(keys, name),

@@ -124,6 +124,11 @@ impl<'f, P: Program> Fluid<'f, P> {
         self.now
     }
 
+    /// When the next thing happens, ps.
+    pub(crate) fn next_ps(&self) -> u64 {
+        self.calendar.next_ps()
+    }
+
     /// Events so far.
     pub fn events(&self) -> u64 {
         self.events
@@ -144,10 +149,26 @@ impl<'f, P: Program> Fluid<'f, P> {
         &mut self.program
     }
 
-    /// What every link has carried, of messages that have left: whole numbers where traffic takes one path, else rounded.
+    /// What every link has carried by now.
     pub fn counters(&self) -> LinkCounters {
+        self.counters_at(self.now)
+    }
+
+    /// What every link has carried by `time_ps`, of messages that have not left what has: whole numbers where traffic takes one path and all has
+    /// left, else rounded.
+    pub(crate) fn counters_at(&self, time_ps: u64) -> LinkCounters {
+        let mut carried = self.carried.clone();
+        let packet = f64::from(self.config.wire_bytes());
+        for stream in self.streams.iter().filter(|stream| !stream.messages.is_empty()) {
+            let bytes = stream.under_way(time_ps);
+            for used in self.fair.route(stream.flow) {
+                let Some(carried) = carried.get_mut(used.resource as usize) else { continue };
+                carried.0 += bytes * used.share;
+                carried.1 += bytes / packet * used.share;
+            }
+        }
         let of = |link: LinkId| {
-            let (bytes, packets) = self.carried[self.ways.resource[link.index()] as usize];
+            let (bytes, packets) = carried[self.ways.resource[link.index()] as usize];
             Sent { bytes: bytes.round() as u64, packets: packets.round() as u64, wait_ps: 0 }
         };
         let wait_ps = vec![0; self.fabric.link_count()];
@@ -194,10 +215,16 @@ impl<'f, P: Program> Fluid<'f, P> {
             }
         };
         let short = self.is_short(message);
+        if self.config.injection == Injection::RoundRobin
+            && self.program.keeps_order(post.token)
+            && let Some(&stream) = self.open.get(&(post.from, post.address))
+        {
+            return self.fall_in(stream, message);
+        }
         let host = &mut self.hosts[post.from.index()];
         let waits = match self.config.injection {
             Injection::InOrder => host.stream != NONE || host.walking,
-            Injection::RoundRobin => short && host.walking,
+            Injection::RoundRobin | Injection::RoundRobinMessages => short && host.walking,
         };
         if waits {
             host.queue.push_back(message);
@@ -214,7 +241,7 @@ impl<'f, P: Program> Fluid<'f, P> {
         let Post { from, address, .. } = self.messages[message as usize].post;
         let stream = match self.config.injection {
             Injection::InOrder => self.hosts[from.index()].stream,
-            Injection::RoundRobin => self.open.get(&(from, address)).copied().unwrap_or(NONE),
+            _ => self.open.get(&(from, address)).copied().unwrap_or(NONE),
         };
         if stream != NONE && self.streams[stream as usize].address == address {
             return self.join(stream, message);
@@ -222,7 +249,7 @@ impl<'f, P: Program> Fluid<'f, P> {
         if let Some(stream) = self.open_stream(from, address) {
             match self.config.injection {
                 Injection::InOrder => self.hosts[from.index()].stream = stream,
-                Injection::RoundRobin => drop(self.open.insert((from, address), stream)),
+                _ => drop(self.open.insert((from, address), stream)),
             }
             self.join(stream, message);
         }
@@ -258,12 +285,11 @@ impl<'f, P: Program> Fluid<'f, P> {
             carried.0 += wire as f64 / alike;
             carried.1 += 1.0 / alike;
             at_ps = start_ps + self.ways.delay_ps(link);
-            let to_switch = self.fabric.link_to_switch(link);
-            if to_switch.is_none() || !self.ways.cuts_through() {
-                at_ps += time_ps;
-            }
             hops += 1;
-            let Some(switch) = to_switch else { break self.fabric.reverse(link).0 };
+            let Some(switch) = self.fabric.link_to_switch(link) else {
+                at_ps += time_ps;
+                break self.fabric.reverse(link).0;
+            };
             // The one that is free first, beginning anywhere.
             let links = self.ways.next(switch, address, &mut one);
             if links.is_empty() || hops > self.fabric.switch_count() + 1 {
@@ -271,7 +297,11 @@ impl<'f, P: Program> Fluid<'f, P> {
             }
             let offset = self.order as usize;
             let candidates = (0..links.len()).map(|k| links[(offset + k) % links.len()]);
+            let before = link;
             link = candidates.min_by_key(|&l| self.short.free(l).max(at_ps)).expect("there is a link");
+            if self.ways.waits_for_tail(before, link) {
+                at_ps += time_ps;
+            }
         };
         self.order += 1;
         self.calendar.push(Event { time_ps: at_ps, key: to << 2 | RECEIVED, data: message });

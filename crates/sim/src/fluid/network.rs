@@ -11,7 +11,7 @@ use super::stream::Stream;
 use super::ways::Ways;
 use crate::SimError;
 use crate::calendar::{Calendar, MOST_KEY, NEVER};
-use crate::config::Config;
+use crate::config::{Config, Release};
 use crate::program::{Desk, Due, Post, Program};
 use crate::scheme::Scheme;
 
@@ -43,7 +43,7 @@ pub(super) struct Message<T> {
 pub(super) struct Host<T> {
     /// By time: when, when it was posted, what.
     pub due: VecDeque<(u64, u64, Due<T>)>,
-    /// Messages whose turn has not come; with `Injection::RoundRobin` short ones alone.
+    /// Messages whose turn has not come; where messages take turns, short ones alone.
     pub queue: VecDeque<u32>,
     /// The stream of the message whose turn it is.
     pub stream: u32,
@@ -68,7 +68,7 @@ pub struct Fluid<'f, P: Program> {
     pub(super) free_streams: Vec<u32>,
     /// The stream of each flow.
     pub(super) stream_of: Vec<u32>,
-    /// Open streams by host and address (`Injection::RoundRobin`); never gone through.
+    /// Open streams by host and address (where messages take turns); never gone through.
     pub(super) open: HashMap<(HostId, DestId), u32>,
     pub(super) calendar: Calendar,
     pub(super) desk: Desk<P::Token>,
@@ -100,7 +100,10 @@ impl<'f, P: Program> Fluid<'f, P> {
         program: P,
     ) -> Result<Self, SimError> {
         config.check_for(fabric)?;
-        let capacity = |link: LinkId| fabric.bandwidth_bytes_per_s(link) / 1e12;
+        let capacity = |link: LinkId| long_rate(fabric, config, link);
+        // (Behind the links, what adapters may have without a response.)
+        let window = config.window_packets.map_or(0.0, f64::from) * f64::from(config.wire_bytes());
+        let windows = fabric.hosts().filter(|_| window > 0.0).map(|_| window);
         let packet_ps = f64::from(config.wire_bytes()) * 1e12 / fabric.reference_bandwidth_bytes_per_s();
         let host = || Host { due: VecDeque::new(), queue: VecDeque::new(), stream: NONE, walking: false };
         Ok(Self {
@@ -108,7 +111,7 @@ impl<'f, P: Program> Fluid<'f, P> {
             config: config.clone(),
             program,
             ways: Ways::new(fabric, config, scheme),
-            fair: Fair::new(fabric.links().map(capacity).collect()),
+            fair: Fair::new(fabric.links().map(capacity).chain(windows).collect()),
             short: Bookings::new(fabric.link_count()),
             queues: Queues::new(fabric, config, scheme.paths().is_none()),
             hosts: fabric.hosts().map(|_| host()).collect(),
@@ -132,4 +135,20 @@ impl<'f, P: Program> Fluid<'f, P> {
             changed: Vec::new(),
         })
     }
+}
+
+/// What a link carries of long messages, bytes a ps: its bandwidth, or what fits the room that its packets wait for, over the time from a packet's
+/// leaving until its room is back.
+fn long_rate(fabric: &Fabric, config: &Config, link: LinkId) -> f64 {
+    let bandwidth = fabric.bandwidth_bytes_per_s(link) / 1e12;
+    let room = match config.release {
+        Release::Sent => config.input_buffer_bytes,
+        Release::Admitted if fabric.between_switches(link) => Some(config.output_buffer_bytes),
+        Release::Admitted => Some(config.host_output_buffer_bytes),
+    };
+    let wire = f64::from(config.wire_bytes());
+    let credit_ps = config.cable_ps(link) as f64 + f64::from(config.credit_bytes) / bandwidth;
+    let back_ps = wire / bandwidth + config.delay_ps(fabric, link) as f64 + credit_ps;
+    let packets = |bytes: u32| f64::from(bytes / config.wire_bytes()) * f64::from(config.lanes);
+    room.map_or(bandwidth, |bytes| bandwidth.min(packets(bytes) * wire / back_ps))
 }

@@ -126,6 +126,10 @@ impl Queues {
     fn held(&self, fair: &Fair, flow: u32, at: u32) -> Option<u32> {
         let bottleneck = fair.bottleneck(flow);
         let route = fair.route(flow);
+        // By its adapter's window: nothing waits in the network.
+        if bottleneck as usize >= self.room.len() {
+            return None;
+        }
         if !self.ordered {
             return (route[at as usize].resource == bottleneck).then_some(0);
         }

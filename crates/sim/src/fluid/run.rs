@@ -4,9 +4,11 @@ use netloom_model::Control;
 
 use super::network::Fluid;
 use crate::SimError;
+use crate::program::Program;
 use crate::record::{Distribution, Latencies, Recorded};
 use crate::replay::Player;
 use crate::run::{JobOutcome, MOST_STUCK, Outcome, Setup};
+use crate::stalled::{Looks, idle};
 
 /// Events between two looks at the [`Control`].
 const EVENTS_A_LOOK: u64 = 1 << 12;
@@ -23,18 +25,30 @@ pub(crate) fn flows(setup: Setup, control: &Control) -> Result<Outcome, SimError
     let mut fluid = Fluid::new(setup.fabric, &setup.profile.config, setup.scheme, player)?;
     let until_ps = setup.until_ps.unwrap_or(u64::MAX);
     fluid.start();
+    let awaited = |fluid: &Fluid<Player>| fluid.program().awaited(&|_| true);
+    let mut looks = Looks::new(!awaited(&fluid).is_empty());
+    let mut stalled = false;
     let stopped = loop {
         if let Some(reason) = control.stopped() {
             break Some(reason);
         }
-        let more = fluid.run_events(until_ps, EVENTS_A_LOOK)?;
+        let more = fluid.run_events(until_ps.min(looks.next_ps()), EVENTS_A_LOOK)?;
         control.report(fluid.now_ps(), setup.until_ps.unwrap_or(0));
-        if !more {
+        if more {
+            continue;
+        }
+        if !fluid.has_more() || fluid.next_ps() >= until_ps {
             break None;
         }
+        let idle = idle([awaited(&fluid)]);
+        if idle.is_some_and(|jobs| jobs.iter().all(|&(_, under_way)| under_way == 0)) {
+            stalled = true;
+            break None;
+        }
+        looks.skip(fluid.next_ps());
     };
-    let silent = stopped.is_none() && fluid.is_silent();
-    let at_max_time = stopped.is_none() && fluid.has_more();
+    let silent = stalled || stopped.is_none() && fluid.is_silent();
+    let at_max_time = stopped.is_none() && !stalled && fluid.has_more();
     let end_ps = if at_max_time { until_ps } else { fluid.now_ps() };
     let player = fluid.program();
     let mut recorded = Recorded::default();
@@ -61,7 +75,7 @@ pub(crate) fn flows(setup: Setup, control: &Control) -> Result<Outcome, SimError
         earlier_hops: 0,
         events: fluid.events(),
         partitions: 1,
-        counters: fluid.counters(),
+        counters: fluid.counters_at(end_ps),
         managed: None,
         recorded,
         deadlock: None,

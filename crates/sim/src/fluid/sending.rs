@@ -1,21 +1,25 @@
 //! Streams open and end, and get their rates.
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BinaryHeap, VecDeque};
 
 use netloom_model::{DestId, HostId};
 
+use super::fair::Use;
 use super::network::{Fluid, NONE, OF_STREAM, RECEIVED, SENT, SETTLE};
 use super::stream::Stream;
 use crate::calendar::{Event, NEVER};
 use crate::config::Injection;
-use crate::program::Program;
+use crate::program::{Post, Program};
 
 impl<P: Program> Fluid<'_, P> {
     /// Opens a stream without messages; `None`: there is no way, and the run fails.
     pub(super) fn open_stream(&mut self, from: HostId, address: DestId) -> Option<u32> {
         let mut uses = std::mem::take(&mut self.uses);
         let way = self.ways.route(from, address, u64::from(self.config.wire_bytes()), &mut uses);
+        if let (Ok((.., tail_ps)), Some(_)) = (&way, self.config.window_packets) {
+            uses.push(self.window(from, *tail_ps));
+        }
         let flow = way.as_ref().map_or(NONE, |_| self.fair.add(&uses));
         self.uses = uses;
         let (to, tail_ps) = match way {
@@ -34,9 +38,12 @@ impl<P: Program> Fluid<'_, P> {
             rate: 0.0,
             done: 0.0,
             moved: 0.0,
+            departed: 0.0,
             since_ps: self.now,
             opened_ps: self.now,
             messages: BinaryHeap::new(),
+            behind: VecDeque::new(),
+            behind_bytes: 0.0,
             end_ps: NEVER,
         };
         let stream = self.free_streams.pop().unwrap_or(self.streams.len() as u32);
@@ -52,6 +59,13 @@ impl<P: Program> Fluid<'_, P> {
         self.stream_of[flow as usize] = stream;
         self.unsettle();
         Some(stream)
+    }
+
+    /// What a flow takes of its adapter's window: bytes without a response are its rate times the way there and back.
+    fn window(&self, from: HostId, tail_ps: u64) -> Use {
+        let packet_ps = self.ways.time_ps(self.fabric.host_link(from), u64::from(self.config.wire_bytes()));
+        let resource = self.fabric.link_count() as u32 + from.0;
+        Use { resource, share: (2 * tail_ps + packet_ps) as f64 }
     }
 
     pub(super) fn join(&mut self, stream: u32, message: u32) {
@@ -103,15 +117,15 @@ impl<P: Program> Fluid<'_, P> {
         for &message in &ended {
             self.depart(message, stream);
         }
-        if self.config.injection == Injection::InOrder {
-            self.next_turn(from, stream);
+        match self.config.injection {
+            Injection::InOrder => self.next_turn(from, stream),
+            _ => self.next_behind(stream),
         }
         if self.streams[stream as usize].messages.is_empty() {
             self.fair.remove(flow);
             self.free_streams.push(stream);
-            match self.config.injection {
-                Injection::InOrder => {}
-                Injection::RoundRobin => drop(self.open.remove(&(from, address))),
+            if self.config.injection.rotates() {
+                self.open.remove(&(from, address));
             }
             self.unsettle();
         } else {
@@ -119,6 +133,29 @@ impl<P: Program> Fluid<'_, P> {
         }
         for message in ended {
             self.sent(message);
+        }
+    }
+
+    /// A message waits for those before it to the same receiver.
+    pub(super) fn fall_in(&mut self, stream: u32, message: u32) {
+        let wire = self.wire_bytes(self.messages[message as usize].post.bytes);
+        let it = &mut self.streams[stream as usize];
+        it.behind.push_back(message);
+        it.behind_bytes += wire as f64;
+    }
+
+    /// The turn of the next long message of a stream, and of all short ones before it, which leave beside it.
+    fn next_behind(&mut self, stream: u32) {
+        while self.streams[stream as usize].messages.is_empty()
+            && let Some(message) = self.streams[stream as usize].behind.pop_front()
+        {
+            let Post { from, bytes, .. } = self.messages[message as usize].post;
+            self.streams[stream as usize].behind_bytes -= self.wire_bytes(bytes) as f64;
+            match (self.is_short(message), self.hosts[from.index()].walking) {
+                (false, _) => self.join(stream, message),
+                (true, false) => self.turn(message),
+                (true, true) => self.hosts[from.index()].queue.push_back(message),
+            }
         }
     }
 
@@ -139,8 +176,9 @@ impl<P: Program> Fluid<'_, P> {
         let bytes = self.messages[message as usize].post.bytes;
         let flow = self.streams[stream as usize].flow;
         let (wire, packets) = (self.wire_bytes(bytes) as f64, self.packets(bytes) as f64);
+        self.streams[stream as usize].departed += wire;
         for used in self.fair.route(flow) {
-            let carried = &mut self.carried[used.resource as usize];
+            let Some(carried) = self.carried.get_mut(used.resource as usize) else { continue };
             carried.0 += wire * used.share;
             carried.1 += packets * used.share;
         }

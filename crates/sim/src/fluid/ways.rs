@@ -79,9 +79,10 @@ impl<'a> Ways<'a> {
         self.delay_ps[link.index()]
     }
 
-    /// Whether packets are passed on before their tail has come.
-    pub fn cuts_through(&self) -> bool {
-        self.through
+    /// Whether a packet from one link is passed on to the next only when its tail has come: the next is faster, or none is passed on before.
+    #[inline]
+    pub fn waits_for_tail(&self, from: LinkId, to: LinkId) -> bool {
+        !self.through || self.ps_per_byte_q20[to.index()] < self.ps_per_byte_q20[from.index()]
     }
 
     /// The links that a packet may go on over; empty: none.
@@ -161,12 +162,14 @@ impl<'a> Ways<'a> {
         let mut tail_ps = 0;
         let spreads = self.scheme.paths().is_some();
         uses.clear();
+        let mut before = self.fabric.host_link(from);
         let to = self.follow(from, address, |link| {
             let is_hosts = link.0 == from.0;
             tail_ps += self.delay_ps(link);
-            if !self.through && !is_hosts {
+            if !is_hosts && self.waits_for_tail(before, link) {
                 tail_ps += self.time_ps(link, last);
             }
+            before = link;
             if !spreads || is_hosts {
                 uses.push(Use { resource: link.0, share: 1.0 });
             }

@@ -16,7 +16,7 @@ use netloom_model::{Control, Fabric, StopReason};
 
 use super::choice::Choice;
 use super::engine::Keeping;
-use super::engine::deadlock;
+use super::engine::{deadlock, stalled};
 use super::network::Network;
 use super::parallel::Mail;
 use super::parallel::Partition;
@@ -29,6 +29,7 @@ use crate::observe::Observer;
 use crate::program::Split;
 use crate::record::{AdapterCounters, Intervals, Latencies, Managed, Measure, PairRow, Queues};
 use crate::record::{LinkCounters, check_rows};
+use crate::stalled::Looks;
 use crate::state_codec::{StateReader, joined};
 
 /// Events between two looks at the [`Control`] where there are no windows.
@@ -72,6 +73,8 @@ impl Terms<'_> {
 pub enum End {
     /// Nothing happens any more.
     Silent,
+    /// Jobs that start over go on, and none that they start over for can.
+    Stalled,
     /// The program stopped it ([`Desk::stop`](super::Desk::stop)).
     Stopped,
     /// `until_ps` is reached.
@@ -202,6 +205,8 @@ fn alone<C: Choice, P: Split, O: Observer>(
     network: &mut Network<C, P, O>,
     terms: &Terms,
 ) -> Result<End, SimError> {
+    let until_ps = terms.until_ps.unwrap_or(NEVER);
+    let mut looks = looks_at(std::slice::from_ref(network));
     loop {
         let told = terms.control.stopped();
         if terms.state_due(told) {
@@ -210,15 +215,32 @@ fn alone<C: Choice, P: Split, O: Observer>(
         if let Some(reason) = told {
             return Ok(End::Told(reason));
         }
-        let more = network.run_events(terms.until_ps.unwrap_or(NEVER), EVENTS_A_LOOK)?;
+        let more = network.run_events(until_ps.min(looks.next_ps()), EVENTS_A_LOOK)?;
         terms.control.report(network.now_ps(), terms.until_ps.unwrap_or(0));
         if network.stopped {
             return Ok(End::Stopped);
         }
-        if !more {
-            return Ok(if network.is_silent() { End::Silent } else { End::Until });
+        if more {
+            continue;
         }
+        if network.is_silent() {
+            return Ok(End::Silent);
+        }
+        if network.next_ps() >= until_ps {
+            return Ok(End::Until);
+        }
+        if let Some(end) = stalled(&[&*network], looks.next_ps()) {
+            return Ok(end);
+        }
+        looks.skip(network.next_ps());
     }
+}
+
+/// When a network is to be looked at from where it is.
+fn looks_at<C: Choice, P: Split, O: Observer>(parts: &[Network<C, P, O>]) -> Looks {
+    let mut looks = Looks::new(parts.iter().any(|part| !part.awaited().is_empty()));
+    looks.skip(parts.iter().map(Network::now_ps).max().unwrap_or(0));
+    looks
 }
 
 /// What threads tell each other at the end of a window.
@@ -281,20 +303,31 @@ fn together<C: Choice, P: Split, O: Observer>(
     terms: &Terms,
 ) -> Result<End, SimError> {
     let slots = [Slots::new(parts.len()), Slots::new(parts.len())];
-    let failure = Failure::default();
+    let (failure, looked) = (Failure::default(), Mutex::new(None));
     let each = parts.len().div_ceil(terms.threads.max(1));
     let barrier = Barrier::new(parts.len().div_ceil(each));
-    let some: Vec<_> = parts.chunks_mut(each).map(|some| Mutex::new((some, None))).collect();
+    let looks = looks_at(parts);
+    let some: Vec<_> = parts.chunks_mut(each).map(Mutex::new).collect();
+    let ends: Vec<_> = some.iter().map(|_| Mutex::new(None)).collect();
     on_threads(some.len(), |thread| {
-        let (parts, end) = &mut *lock(&some[thread]);
-        *end = windows(parts, terms, &barrier, &slots, &failure);
+        let meeting = Meeting { barrier: &barrier, slots: &slots, failure: &failure, looked: &looked };
+        *lock(&ends[thread]) = windows((&some, thread), terms, looks, &meeting);
     });
-    let ends: Vec<End> = some.iter().filter_map(|some| lock(some).1.clone()).collect();
+    let ends: Vec<End> = ends.iter().filter_map(|end| lock(end).clone()).collect();
     if let Some((.., error)) = failure.into_inner().unwrap_or_else(PoisonError::into_inner) {
         return Err(error);
     }
     debug_assert!(ends.windows(2).all(|two| two[0] == two[1]), "all threads end alike");
     Ok(ends[0].clone())
+}
+
+/// Where threads meet.
+struct Meeting<'a, T> {
+    barrier: &'a Barrier,
+    slots: &'a [Slots<T>; 2],
+    failure: &'a Failure,
+    /// How the run ends, if a look has shown that it must.
+    looked: &'a Mutex<Option<End>>,
 }
 
 /// Calls `work` with 0, 1, … on as many threads at once: of the caller's pool if it has them, so that whoever made the pool knows its
@@ -321,21 +354,22 @@ fn on_threads(count: usize, work: impl Fn(usize) + Sync) {
 
 /// One thread's partitions. `None` if something went wrong.
 fn windows<C: Choice, P: Split, O: Observer>(
-    parts: &mut [Network<C, P, O>],
+    (all, thread): (&[Mutex<&mut [Network<C, P, O>]>], usize),
     terms: &Terms,
-    barrier: &Barrier,
-    slots: &[Slots<P::Token>; 2],
-    failure: &Failure,
+    mut looks: Looks,
+    meeting: &Meeting<P::Token>,
 ) -> Option<End> {
+    let &Meeting { barrier, slots, failure, looked } = meeting;
     let _guard = Guard(barrier);
     let until_ps = terms.until_ps.unwrap_or(NEVER);
     let mut failed = false;
+    let mut mine = lock(&all[thread]);
     for turn in (0..2).cycle() {
         let slots = &slots[turn];
         if failed {
             slots.failed.store(true, Relaxed);
         }
-        for part in &mut *parts {
+        for part in mine.iter_mut() {
             slots.hand_in(part);
             if part.here == 0 {
                 terms.control.report(part.now_ps(), terms.until_ps.unwrap_or(0));
@@ -347,13 +381,13 @@ fn windows<C: Choice, P: Split, O: Observer>(
         if !barrier.wait() || slots.failed.load(Relaxed) {
             return None;
         }
-        for part in &mut *parts {
+        for part in mine.iter_mut() {
             slots.hand_out(part);
         }
-        if parts[0].stopped {
+        if mine[0].stopped {
             return Some(End::Stopped);
         }
-        if slots.keep.load(Relaxed) && !keep_state(parts, terms, barrier, &slots.states) {
+        if slots.keep.load(Relaxed) && !keep_state(&mut mine, terms, barrier, &slots.states) {
             return None;
         }
         if let Some(reason) = *lock(&slots.told) {
@@ -366,8 +400,28 @@ fn windows<C: Choice, P: Split, O: Observer>(
         if next_ps >= until_ps {
             return Some(End::Until);
         }
-        for part in &mut *parts {
-            let end_ps = next_ps.saturating_add(part.lookahead_ps).min(until_ps);
+        if next_ps >= looks.next_ps() {
+            // One looks at the parts of all, between two meetings.
+            drop(mine);
+            if !barrier.wait() {
+                return None;
+            }
+            if thread == 0 {
+                let parts: Vec<_> = all.iter().map(lock).collect();
+                let parts: Vec<_> = parts.iter().flat_map(|some| some.iter()).collect();
+                *lock(looked) = stalled(&parts, looks.next_ps());
+            }
+            if !barrier.wait() {
+                return None;
+            }
+            if let Some(end) = &*lock(looked) {
+                return Some(end.clone());
+            }
+            mine = lock(&all[thread]);
+            looks.skip(next_ps);
+        }
+        for part in mine.iter_mut() {
+            let end_ps = next_ps.saturating_add(part.lookahead_ps).min(until_ps).min(looks.next_ps());
             if let Err(error) = part.run_before(end_ps) {
                 failed = true;
                 let mut first = lock(failure);

@@ -50,15 +50,23 @@ impl std::fmt::Debug for Job {
 /// When a job's ranks ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JobTimes {
-    /// Each rank's end, ps; `None`: it did not end.
+    /// When the job began, ps of simulated time.
+    pub start_ps: u64,
+    /// Each rank's end, ps of simulated time; `None`: it did not end.
     pub ranks_ps: Vec<Option<u64>>,
     /// Times the job started over, least of all ranks.
     pub rounds: u32,
 }
 
 impl JobTimes {
-    /// When the last rank ended, ps.
+    /// When the last rank ended, ps of simulated time.
     pub fn end_ps(&self) -> Option<u64> {
         self.ranks_ps.iter().copied().max_by_key(|t| t.unwrap_or(u64::MAX)).flatten()
+    }
+
+    /// How long the job took, ps: from its start until its last rank ended. What is compared between runs is this, as a job that starts late
+    /// is not slow.
+    pub fn took_ps(&self) -> Option<u64> {
+        self.end_ps().map(|end_ps| end_ps.saturating_sub(self.start_ps))
     }
 }

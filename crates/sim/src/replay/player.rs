@@ -29,10 +29,11 @@ use super::tasks::Progress;
 use crate::observe::Context;
 use crate::program::{Desk, Post, Program, Series};
 use crate::record::{Latencies, Messages, Transmission};
+use crate::stalled::Awaited;
 use netloom_model::LaneMap;
 
 pub use envelope::Envelope;
-use envelope::{COLLECTIVE_TAG, Part};
+use envelope::{COLLECTIVE_TAG, Part, tag_of};
 
 /// From a round of a repeating job that took no time to the next, at least.
 const MOMENT_PS: u64 = 1_000;
@@ -145,6 +146,8 @@ pub struct Player {
     ranks: Vec<Rank>,
     /// Ranks of each job of which it is not known that they have ended; kept where jobs repeat.
     running: Vec<u32>,
+    /// Messages of each job that were posted here less those that were received here; kept where jobs repeat.
+    under_way: Vec<i64>,
     latencies: Vec<Latencies>,
     /// Bytes received by each job.
     bytes: Vec<u64>,
@@ -192,7 +195,7 @@ impl Player {
         let repeats = jobs.iter().any(|job| job.until.is_some());
         let running = jobs.iter().map(|job| job.hosts.len() as u32).collect();
         let latencies = vec![Latencies::default(); jobs.len()];
-        let bytes = vec![0; jobs.len()];
+        let (bytes, under_way) = (vec![0; jobs.len()], vec![0; jobs.len()]);
         let open = jobs.iter().map(|job| job.script.open_loop()).collect();
         let windows = vec![Window::default(); jobs.len()];
         let times = vec![TimeTally::default(); jobs.len()];
@@ -207,6 +210,7 @@ impl Player {
             first,
             ranks,
             running,
+            under_way,
             latencies,
             bytes,
             open,
@@ -451,14 +455,6 @@ impl Player {
     }
 }
 
-/// One tag a group of ranks.
-fn tag_of(collective: &Collective) -> u32 {
-    let Collective { first, stride, count, .. } = *collective;
-    let mixed =
-        [first, stride, count].iter().fold(0u32, |h, &x| (h.rotate_left(11) ^ x).wrapping_mul(0x9e37_79b9));
-    COLLECTIVE_TAG | mixed >> 1
-}
-
 impl Program for Player {
     type Token = Envelope;
 
@@ -489,6 +485,10 @@ impl Program for Player {
 
     fn is_data(&self, envelope: Envelope) -> bool {
         envelope.part() == Part::Whole
+    }
+
+    fn keeps_order(&self, envelope: Envelope) -> bool {
+        envelope.part() != Part::Answer
     }
 
     fn measured_ps(&self, job: usize) -> Option<(u64, u64)> {
@@ -545,6 +545,7 @@ impl Program for Player {
 
     fn received(&mut self, _: HostId, envelope: Envelope, latency_ps: u64, desk: &mut Desk<Envelope>) {
         let (Envelope { from, to, tag, bytes, .. }, part) = (envelope, envelope.part());
+        self.count_under_way(to, -1);
         if self.messages.is_some() {
             self.write_down(envelope, desk.now_ps(), latency_ps);
         }
@@ -576,6 +577,10 @@ impl Program for Player {
 
     fn timer(&mut self, _: HostId, token: u32, desk: &mut Desk<Envelope>) {
         self.advance(token, desk);
+    }
+
+    fn awaited(&self, here: &dyn Fn(HostId) -> bool) -> Vec<Awaited> {
+        self.jobs_awaited(here)
     }
 
     /// A rank of job `news` has ended.

@@ -51,21 +51,31 @@ pub(super) fn bruck(me: u32, n: u32, step: u32, bytes: impl Fn(u32) -> u64, forw
     Some(exchange(step, to, bytes(round), from))
 }
 
-/// With partners at distances 1, 2, 4, …; `bytes` by round.
-pub(super) fn recursive_doubling(me: u32, n: u32, step: u32, bytes: impl Fn(u32) -> u64) -> Option<Step> {
-    let last = n.ilog2();
-    folded(me, n, step, [bytes(0), bytes(last)], |round| (1 << round, bytes(round)))
+/// With partners at distances 1, 2, 4, …, always the same bytes.
+pub(super) fn recursive_doubling(me: u32, n: u32, step: u32, bytes: u64) -> Option<Step> {
+    folded(me, n, step, [bytes, bytes], |round| (1 << round, bytes))
 }
 
-/// With partners at distances n/2, n/4, …, 1: each time half of what is left goes away.
+/// The same, each time with all shares that have come so far. Who got a neighbour's share has two to begin with; the neighbour gets all
+/// but its own at the end.
+pub(super) fn recursive_gathering(me: u32, n: u32, step: u32, share: u64) -> Option<Step> {
+    let fold = [share, share * u64::from(n - 1)];
+    folded(me, n, step, fold, |round| (1 << round, share * shares_of(me >> round << round, 1 << round, n)))
+}
+
+/// With partners at distances n/2, n/4, …, 1: each time the shares of the partner's half go away.
 pub(super) fn recursive_halving(me: u32, n: u32, step: u32, share: u64) -> Option<Step> {
     let power = 1u32 << n.ilog2();
-    let all = share * u64::from(n);
-    let block = all.div_ceil(u64::from(power));
-    folded(me, n, step, [all, share], |round| {
+    folded(me, n, step, [share * u64::from(n), share], |round| {
         let far = power >> (round + 1);
-        (far, block * u64::from(far))
+        (far, share * shares_of((me ^ far) / far * far, far, n))
     })
+}
+
+/// The shares that `count` ranks from `first` on answer for: their own, and those of the ranks that folded theirs into them.
+fn shares_of(first: u32, count: u32, n: u32) -> u64 {
+    let extra = n - (1 << n.ilog2());
+    u64::from(count + extra.saturating_sub(first).min(count))
 }
 
 /// Rounds among a power of two of ranks, at the distance and with the bytes that `round` tells. What exceeds the power of two

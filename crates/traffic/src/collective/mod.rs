@@ -20,7 +20,10 @@ pub use choice::{Algorithm, Algorithms, algorithms_of};
 pub use group::Collective;
 pub use netloom_model::CollectiveKind as Kind;
 
-use exchange::{bruck, dissemination, pairwise, recursive_doubling, recursive_halving, ring, scan_doubling};
+use exchange::{
+    bruck, dissemination, pairwise, recursive_doubling, recursive_gathering, recursive_halving, ring,
+    scan_doubling,
+};
 use tree::{
     binary_up_and_down, binomial_down, binomial_up, chain, gather_linear, gather_step, scatter_linear,
     scatter_step, scatter_steps,
@@ -97,11 +100,9 @@ impl Collective {
             (Kind::Allreduce, Algorithm::Ring) => {
                 ring(me, n, |_| bytes.div_ceil(u64::from(n)), step, 2 * (n - 1))
             }
-            (Kind::Allreduce, _) => recursive_doubling(me, n, step, |_| bytes),
+            (Kind::Allreduce, _) => recursive_doubling(me, n, step, bytes),
             (Kind::Allgather, Algorithm::Ring) => ring(me, n, |_| bytes, step, n - 1),
-            (Kind::Allgather, Algorithm::RecursiveDoubling) => {
-                recursive_doubling(me, n, step, |round| bytes << round)
-            }
+            (Kind::Allgather, Algorithm::RecursiveDoubling) => recursive_gathering(me, n, step, bytes),
             (Kind::Allgather, _) => {
                 bruck(me, n, step, |round| bytes * u64::from((1 << round).min(n - (1 << round))), false)
             }
@@ -225,11 +226,61 @@ mod tests {
             assert_eq!(total(Kind::Allgather, Algorithm::Ring, 10, n, 0), (n64 - 1) * n64 * 10);
             assert_eq!(total(Kind::Allgather, Algorithm::Bruck, 10, n, 0), (n64 - 1) * n64 * 10);
             assert_eq!(total(Kind::Alltoall, Algorithm::Pairwise, 10, n, 0), (n64 - 1) * n64 * 10);
-            assert!(total(Kind::Alltoall, Algorithm::Bruck, 10, n, 0) >= (n64 - 1) * n64 * 10);
-            assert!(total(Kind::Allreduce, Algorithm::RecursiveDoubling, 10, n, 0) >= 2 * (n64 - 1) * 10);
-            assert!(total(Kind::Broadcast, Algorithm::Ring, n64 * 10, n, root) >= (n64 - 1) * n64 * 10);
+            // Everybody gets all others' shares, each once.
+            assert_eq!(total(Kind::Allgather, Algorithm::RecursiveDoubling, 10, n, 0), (n64 - 1) * n64 * 10);
+            // A block that is `k` ranks on goes as many times as `k` has bits set.
+            let bits: u64 = (1..n).map(|k| u64::from(k.count_ones())).sum();
+            assert_eq!(total(Kind::Alltoall, Algorithm::Bruck, 10, n, 0), n64 * bits * 10);
+            // All of it in every round of a power of two, and in and out for the others.
+            let power = 1u64 << n.ilog2();
+            let doubled = power * u64::from(n.ilog2()) + 2 * (n64 - power);
+            assert_eq!(total(Kind::Allreduce, Algorithm::RecursiveDoubling, 10, n, 0), doubled * 10);
+            // A share goes down a binomial tree to its rank, and then round to all others.
+            let down: u64 = (1..n).map(|k| u64::from(k.count_ones())).sum();
+            let ring = (n64 - 1) * n64 + down;
+            assert_eq!(total(Kind::Broadcast, Algorithm::Ring, n64 * 10, n, root), ring * 10);
         }
-        assert_eq!(total(Kind::Allgather, Algorithm::RecursiveDoubling, 10, 16, 0), 15 * 16 * 10);
+    }
+
+    /// By receiver: what an allgather and a reduce-scatter bring to every rank, and in how many messages.
+    #[test]
+    fn recursive_algorithms_bring_every_rank_what_it_needs() {
+        for n in 2..=33u32 {
+            let (power, log) = (1u32 << n.ilog2(), n.ilog2());
+            for (kind, algorithm) in [
+                (Kind::Allgather, Algorithm::RecursiveDoubling),
+                (Kind::ReduceScatter, Algorithm::RecursiveHalving),
+            ] {
+                let collective = Collective { algorithm: Some(algorithm), ..Collective::all(kind, 1000, n) };
+                let sent = play(collective);
+                for me in 0..n {
+                    let bytes: u64 =
+                        sent.iter().filter(|((_, to), _)| *to == me).map(|(_, bytes)| bytes).sum();
+                    let steps = (0..).map_while(|step| collective.step(me, step, &[]));
+                    let receives = steps.filter(|step| matches!(step, Step::From(_))).count() as u32;
+                    let has_neighbour = u32::from(me < n - power);
+                    let (expected, messages) = match (kind, me >= power) {
+                        (Kind::Allgather, true) => (n - 1, 1),
+                        (Kind::Allgather, false) => (n - 1, log + has_neighbour),
+                        (_, true) => (1, 1),
+                        // In every round its own half's shares; besides, once, all of its neighbour's.
+                        (_, false) => {
+                            let own = |far: u32| {
+                                let first = me / far * far;
+                                far + (n - power).saturating_sub(first).min(far)
+                            };
+                            let halves: u32 = (0..log).map(|round| own(power >> (round + 1))).sum();
+                            (halves + has_neighbour * n, log + has_neighbour)
+                        }
+                    };
+                    assert_eq!(
+                        (bytes, receives),
+                        (1000 * u64::from(expected), messages),
+                        "{kind:?} {me} of {n}"
+                    );
+                }
+            }
+        }
     }
 
     /// A binomial tree of `n` ranks carries the share of rank `r` over as many edges as `r` has bits set.
@@ -259,8 +310,9 @@ mod tests {
         for n in 3..=33u32 {
             // The ranks beyond a power of two hand in everything and get their share.
             let power = if n.is_power_of_two() { n } else { n.next_power_of_two() / 2 };
-            let (extra, block) = (u64::from(n - power), (10 * u64::from(n)).div_ceil(u64::from(power)));
-            let halved = u64::from(power * (power - 1)) * block;
+            let extra = u64::from(n - power);
+            // Every share comes together in one place out of all ranks that are left.
+            let halved = u64::from(n * (power - 1)) * 10;
             let folded = extra * (10 * u64::from(n) + 10);
             assert_eq!(total(Kind::ReduceScatter, Algorithm::RecursiveHalving, 10, n, 0), halved + folded);
         }

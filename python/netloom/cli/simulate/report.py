@@ -45,7 +45,24 @@ def findings(found: Sequence[Mapping[str, Any]]) -> list[Finding]:
                 more = f"{100 * (time / before - 1):.1f} %"
                 text = f"{routing}: {job['name']} takes {more} longer than with ftree"
                 out.append(finding("slower-than-start", text))
-    return out + not_accepted(found)
+    return out + not_received(found) + not_accepted(found)
+
+
+def not_received(found: Sequence[Mapping[str, Any]]) -> list[Finding]:
+    """Jobs that ended with messages that came and that nobody received: their programs lack receives."""
+    told = {
+        job["name"]: job["unreceived"]
+        for one in found
+        for job in one["jobs"]
+        if job["completion_ms"] is not None and job.get("unreceived")
+    }
+    return [
+        finding(
+            "never-received",
+            f"{name}: {render.count(count)} of its messages came and are received by no rank",
+        )
+        for name, count in told.items()
+    ]
 
 
 def rows(found: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:

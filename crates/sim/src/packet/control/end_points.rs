@@ -262,6 +262,13 @@ impl EndPoints {
         Some((&mut limited.held, limited.lane))
     }
 
+    /// Another message of the flow may be released now: the one that was cannot leave yet.
+    pub fn release_next(&mut self, host: HostId, flow: Flow, now_ps: u64) {
+        if let Some(limited) = self.flows[host.index()].get_mut(&flow) {
+            limited.release_ps = now_ps;
+        }
+    }
+
     /// A packet of `wire` bytes of a message leaves; `is_last` if nothing of the message is left. A release to plan, if the flow holds
     /// others back.
     pub fn sends(&mut self, host: HostId, flow: Flow, wire: u16, is_last: bool, now_ps: u64) -> Option<u64> {

@@ -70,6 +70,7 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
         let payload = |left: u64| left.min(u64::from(packet_bytes)) as u32;
         let full = self.is_full::<H>(host);
         let needs = |full: bool, left: u64| Self::needs(packet_bytes, header, full, left);
+        self.keep_turns::<H>(host);
         if self.ports.features::<H>().control {
             self.hold_back::<H>(host);
         }
@@ -112,7 +113,7 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
             if self.ports.features::<H>().control {
                 self.is_sent(host, index, (address, level, wire), has_left);
             }
-            let rotates = !has_left && self.config.injection == Injection::RoundRobin;
+            let rotates = !has_left && self.config.injection.rotates();
             if has_left || rotates {
                 self.hosts.dequeue(&mut self.ports.at::<H>(host, lane).queue);
                 if rest != NONE {
@@ -125,10 +126,17 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
                 let key = (self.fabric.link_count() as u32 + host) << 1;
                 let time_ps = self.ports.free_at::<H>(host);
                 self.calendar.push(Event { time_ps, key, data: message });
+                if let Some(next) = self.hosts.pass_turn(HostId(host), lane, message) {
+                    self.hosts.enqueue(&mut self.ports.at::<H>(host, lane).queue, next);
+                }
             } else if rotates {
+                if self.config.injection == Injection::RoundRobin && self.waits_its_turn(message) {
+                    self.hosts.take_turn(HostId(host), lane, message);
+                }
                 self.hosts.enqueue(&mut self.ports.at::<H>(host, lane).queue, message);
             }
         }
+        self.keep_turns::<H>(host);
         let lanes = self.ports.lanes_of::<H>(host);
         let full = self.is_full::<H>(host);
         // What the window holds back lacks no room.
@@ -143,6 +151,44 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
         if self.ports.features::<H>().responds {
             self.note_stall::<H>(host, full);
         }
+    }
+
+    /// Takes messages whose receivers' turns others have from the heads of a host's queues.
+    #[inline(always)]
+    fn keep_turns<H: Hardware>(&mut self, host: u32) {
+        if self.config.injection == Injection::RoundRobin && self.hosts.has_turns(HostId(host)) {
+            for lane in 0..self.ports.lanes::<H>() as u8 {
+                self.keep_turns_of::<H>(host, lane);
+            }
+        }
+    }
+
+    /// Whether a message waits for others to its receiver. A response has no payload, and does not.
+    pub(super) fn waits_its_turn(&self, message: u32) -> bool {
+        let outgoing = self.hosts.outgoing(message);
+        outgoing.left > 0 && self.program.keeps_order(outgoing.token)
+    }
+
+    fn keep_turns_of<H: Hardware>(&mut self, host: u32, lane: u8) {
+        loop {
+            let message = self.ports.at::<H>(host, lane).queue.head;
+            if message == NONE
+                || !self.waits_its_turn(message)
+                || !self.hosts.is_out_of_turn(HostId(host), lane, message)
+            {
+                return;
+            }
+            self.hosts.dequeue(&mut self.ports.at::<H>(host, lane).queue);
+            self.wait_for_turn::<H>(host, lane, message);
+        }
+    }
+
+    /// A message that is in no queue waits for the one that has its receiver's turn; what comes behind it in its series does not.
+    pub(super) fn wait_for_turn<H: Hardware>(&mut self, host: u32, lane: u8, message: u32) {
+        if self.hosts.outgoing(message).rest != NONE {
+            self.follow::<H>(host, lane, message);
+        }
+        self.hosts.wait_for_turn(HostId(host), lane, message);
     }
 
     /// The last packet of a message has left, a timer has run out, or a delayed message is due.
@@ -317,8 +363,19 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
         let posted_ps = there_ps;
         let mark = if C::DRAWS { self.mark(from, address, token) } else { 0 };
         let way = Way::of_mode(mode).bits();
-        let outgoing =
-            Outgoing { next: NONE, record, rest, address, level, way, mark, left, posted_ps, token };
+        let outgoing = Outgoing {
+            next: NONE,
+            record,
+            rest,
+            address,
+            level,
+            way,
+            has_turn: false,
+            mark,
+            left,
+            posted_ps,
+            token,
+        };
         let message = self.hosts.take(outgoing);
         if let Some(responses) = &mut self.responses {
             responses.begins(from.0, message, token);

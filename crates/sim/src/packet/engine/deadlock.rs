@@ -49,7 +49,7 @@ pub(in crate::packet) fn deadlock<C: Choice, P: Program, O: Observer>(
 /// A cycle of waiting, or what is known of it: a chain that ends where nobody waits. Empty if nobody waits at all.
 ///
 /// A lane whose packets can't go on waits for the lanes that those packets wait for at its far end.
-fn cycle(waits_for: &[Option<usize>]) -> Vec<usize> {
+pub(super) fn cycle(waits_for: &[Option<usize>]) -> Vec<usize> {
     // Followed from any of them, the chain ends in the cycle.
     let Some(mut at) = waits_for.iter().position(Option::is_some) else { return Vec::new() };
     for _ in 0..waits_for.len() {

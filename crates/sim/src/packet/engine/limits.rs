@@ -11,7 +11,6 @@ use netloom_model::{Dest, DestId, HostId, LinkId, SwitchId};
 
 use super::adapters::MANAGED;
 use crate::calendar::{Event, NEVER};
-use crate::config::Injection;
 use crate::observe::Observer;
 use crate::packet::choice::Choice;
 use crate::packet::control::{Due, EndPoints, Flow, Notice, Verdict};
@@ -133,7 +132,7 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
 
     /// Takes messages that may not send yet from the heads of a host's queues.
     pub(in crate::packet) fn hold_back<H: Hardware>(&mut self, host: u32) {
-        let rotates = self.config.injection == Injection::RoundRobin;
+        let rotates = self.config.injection.rotates();
         for lane in 0..self.ports.lanes::<H>() as u8 {
             loop {
                 let message = self.ports.at::<H>(host, lane).queue.head;
@@ -204,12 +203,20 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
     /// A flow may send again: the first message that it holds back comes into its lane's queue.
     fn let_go<H: Hardware>(&mut self, host: HostId, flow: Flow) {
         let now = self.now;
-        let end_points = self.end_points.as_mut().expect("there is a control");
-        let Some((held, lane)) = end_points.release(host, flow, now) else { return };
-        let message = held.head;
-        self.hosts.dequeue(held);
+        let (message, lane) = loop {
+            let end_points = self.end_points.as_mut().expect("there is a control");
+            let Some((held, lane)) = end_points.release(host, flow, now) else { return };
+            let message = held.head;
+            self.hosts.dequeue(held);
+            if !(self.waits_its_turn(message) && self.hosts.is_out_of_turn(host, lane, message)) {
+                break (message, lane);
+            }
+            // The one that has its receiver's turn may be held back behind it.
+            self.control().release_next(host, flow, now);
+            self.wait_for_turn::<H>(host.0, lane, message);
+        };
         let queue = &mut self.ports.at::<H>(host.0, lane).queue;
-        if self.config.injection == Injection::RoundRobin {
+        if self.config.injection.rotates() {
             self.hosts.enqueue(queue, message);
         } else {
             self.hosts.enqueue_first(queue, message);

@@ -62,6 +62,7 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
             address: self.space.host(to, 0),
             level,
             way: Way::response().bits(),
+            has_turn: false,
             mark: !origin.mark,
             left: 0,
             posted_ps: self.now,

@@ -187,6 +187,9 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
     // ---- a packet at the far end of a link
 
     fn arrive<H: Hardware>(&mut self, link: u32, index: u32) {
+        if self.ports.mixed_speeds && self.comes_whole::<H>(link, index) {
+            return;
+        }
         if let Some(recorder) = &mut self.recorder {
             let packet = self.packets.get(index);
             recorder.received(link, packet.lane(), self.ports.lanes, packet.wire);
@@ -274,7 +277,7 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
     }
 
     #[inline(always)]
-    fn choose(&mut self, switch: SwitchId, packet: &Packet, index: u32) -> Option<LinkId> {
+    pub(super) fn choose(&mut self, switch: SwitchId, packet: &Packet, index: u32) -> Option<LinkId> {
         let origin = if C::DRAWS { &self.origins[index as usize] } else { &Origin::NOBODYS };
         let mut outputs = Outputs { now: self.now, ports: &mut self.ports, origin };
         self.choice.output(Here::of(packet, switch), &mut outputs)

@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::births::Births;
 use super::messages::{Delayed, Incoming, Outgoing, Rest};
 use super::numbers::Numbers;
+use super::turns::Turns;
 use crate::packet::pool::{List, NONE, Pool};
 use crate::program::{Post, Series};
 
@@ -29,6 +30,8 @@ pub(crate) struct Hosts<T> {
     numbers: Vec<Numbers>,
     /// Of every host, messages on their way to its adapter. The first of them has an event.
     delayed: Vec<VecDeque<Delayed<T>>>,
+    /// Of every host, whose turn it is; see `turns`.
+    pub(super) turns: Vec<Turns>,
     /// Latencies of packets, if asked for.
     births: Option<Births>,
 }
@@ -53,13 +56,14 @@ impl<T: Copy> Hosts<T> {
             incoming: Vec::new(),
             numbers: vec![Numbers::new(here, partitions); partitions],
             delayed: std::iter::repeat_with(VecDeque::new).take(hosts).collect(),
+            turns: vec![Turns::new(); hosts],
             births: None,
         }
     }
 
     /// Whether a state that was read is one of so many hosts and partitions.
     pub fn are_of(&self, hosts: usize, partitions: usize) -> bool {
-        self.delayed.len() == hosts && self.numbers.len() == partitions
+        self.delayed.len() == hosts && self.turns.len() == hosts && self.numbers.len() == partitions
     }
 
     // ---- messages that hosts send
@@ -74,6 +78,22 @@ impl<T: Copy> Hosts<T> {
     #[inline(always)]
     pub fn outgoing(&self, message: u32) -> &Outgoing<T> {
         self.outgoing.get(message)
+    }
+
+    /// The same, to change.
+    #[inline(always)]
+    pub(super) fn outgoing_mut(&mut self, message: u32) -> &mut Outgoing<T> {
+        self.outgoing.at(message)
+    }
+
+    /// The messages of a list.
+    pub fn messages(&self, lane: List) -> impl Iterator<Item = &Outgoing<T>> {
+        lane.iter(&self.outgoing).map(|message| self.outgoing.get(message))
+    }
+
+    /// How many come behind a message in its series, if some do.
+    pub fn rest(&self, message: &Outgoing<T>) -> Option<u64> {
+        (message.rest != NONE).then(|| self.rests.get(message.rest).series.left)
     }
 
     /// A packet with so much payload of a message has left.

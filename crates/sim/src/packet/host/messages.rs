@@ -22,6 +22,8 @@ pub(crate) struct Outgoing<T> {
     pub level: u8,
     /// What its packets carry of their way as they leave; see `choice::way`.
     pub way: u8,
+    /// It has the turn of its receiver: others to it wait behind; see `turns`.
+    pub has_turn: bool,
     /// What its packets draw by; 0 for schemes that draw nothing.
     pub mark: u32,
     /// Payload that has not left yet.

@@ -5,6 +5,7 @@ mod hosts;
 mod messages;
 mod numbers;
 mod responses;
+mod turns;
 
 pub(crate) use births::Births;
 pub(crate) use hosts::{Hosts, Next};

@@ -5,6 +5,7 @@ mod inputs;
 mod lane;
 mod loads;
 mod ports;
+mod room;
 mod waits;
 
 pub(crate) use heads::{Head, Heads};

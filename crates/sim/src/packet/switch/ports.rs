@@ -43,6 +43,12 @@ impl Kind {
         ((u64::from(bytes) * self.ps_per_byte_q20) >> 20).max(1)
     }
 
+    /// Whether bytes take less time on the wire.
+    #[inline]
+    pub fn is_faster_than(&self, other: &Self) -> bool {
+        self.ps_per_byte_q20 < other.ps_per_byte_q20
+    }
+
     fn of(fabric: &Fabric, config: &Config, link: LinkId) -> Self {
         let ps_per_byte = 1e12 / fabric.bandwidth_bytes_per_s(link);
         let credit_ps = config.cable_ps(link) + (f64::from(config.credit_bytes) * ps_per_byte).round() as u64;
@@ -121,12 +127,12 @@ pub(crate) struct Ports {
     /// What lanes have sent but for the last few packets, which are counted in their lines.
     carried: Vec<Carried>,
     /// Room of output buffers: towards switches, and of and towards hosts.
-    room: [u32; 2],
+    pub(super) room: [u32; 2],
     /// Of every link, packets being sent, or sent ahead of time: their room in the output buffer, and when their tails have left. Empty
     /// if that changes nothing.
-    leaving: Vec<[Credit; 2]>,
+    pub(super) leaving: Vec<[Credit; 2]>,
     /// Credits that don't fit a lane's line.
-    more: Vec<VecDeque<Credit>>,
+    pub(super) more: Vec<VecDeque<Credit>>,
     /// By link; empty if there is one lane.
     arbiter: Vec<Arbiter>,
     /// Loads of outputs, if a scheme looks at them.
@@ -139,6 +145,8 @@ pub(crate) struct Ports {
     pub inputs: Inputs,
     /// The first so many links are the hosts'.
     pub hosts: usize,
+    /// Links have several speeds.
+    pub mixed_speeds: bool,
     /// What a lane may send in its turn, in units of 64 bytes; empty: a packet.
     weights: Vec<u8>,
 }
@@ -178,7 +186,7 @@ impl Ports {
             lanes,
             features,
             port: fabric.links().zip(kind_of).map(port).collect(),
-            kinds,
+            kinds: kinds.clone(),
             end: vec![End { inbox: List::EMPTY, held: false, last: (NONE, 0) }; lane.len()],
             carried: vec![Carried::default(); lane.len()],
             room: [config.output_buffer_bytes, config.host_output_buffer_bytes],
@@ -191,6 +199,9 @@ impl Ports {
             inputs: if features.by_place { Inputs::new(fabric, lanes) } else { Inputs::default() },
             lane,
             hosts: fabric.host_count(),
+            mixed_speeds: kinds
+                .iter()
+                .any(|kind| kind.is_faster_than(&kinds[0]) || kinds[0].is_faster_than(kind)),
             weights: config.lane_weights.clone(),
         }
     }
@@ -395,6 +406,11 @@ impl Ports {
         self.features::<H>().credits_out || self.leaving[link as usize][1].is_none()
     }
 
+    /// The lane that was served last, where there are several.
+    pub(super) fn served_last(&self, link: u32) -> Option<u8> {
+        self.arbiter.get(link as usize).map(|arbiter| arbiter.last)
+    }
+
     /// A packet's tail will have left a link.
     #[inline(always)]
     pub fn leaves(&mut self, link: u32, end_ps: u64, bytes: u16) {
@@ -412,6 +428,10 @@ impl Ports {
 
     /// When a packet that was sent over a link, to count at its far end at `time_ps`, left, or will leave.
     pub fn left_ps(&self, link: u32, packet: &Packet, time_ps: u64) -> u64 {
+        // (Over a slower link than the next it counts once more, a ps before its tail: its head has been there.)
+        if self.mixed_speeds && self.goes_through::<Any>(link) && packet.via == 1 {
+            return 0;
+        }
         let held_ps = if self.goes_through::<Any>(link) { 0 } else { u64::from(packet.via) };
         time_ps - self.kind(link).delay_ps - held_ps
     }

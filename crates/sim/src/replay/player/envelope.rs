@@ -4,6 +4,7 @@
 //! do.
 
 use netloom_model::rng::mixed;
+use netloom_traffic::collective::Collective;
 use serde::{Deserialize, Serialize};
 
 /// Tags from here on belong to collectives.
@@ -92,3 +93,11 @@ impl Envelope {
 
 // Hosts keep one beside each message, in a line of the cache.
 const _: () = assert!(size_of::<Envelope>() == 24);
+
+/// One tag a group of ranks.
+pub(super) fn tag_of(collective: &Collective) -> u32 {
+    let Collective { first, stride, count, .. } = *collective;
+    let mixed =
+        [first, stride, count].iter().fold(0u32, |h, &x| (h.rotate_left(11) ^ x).wrapping_mul(0x9e37_79b9));
+    COLLECTIVE_TAG | mixed >> 1
+}

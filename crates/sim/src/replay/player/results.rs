@@ -64,6 +64,7 @@ impl Player {
         let first = self.first[job] as usize;
         let ranks = &self.ranks[first..first + self.jobs[job].hosts.len()];
         JobTimes {
+            start_ps: self.jobs[job].start_ps,
             ranks_ps: ranks.iter().map(|r| r.end_ps).collect(),
             rounds: ranks.iter().map(|r| r.rounds).min().unwrap_or(0),
         }
@@ -72,6 +73,14 @@ impl Player {
     /// Bytes of a job's messages that have arrived.
     pub fn bytes(&self, job: usize) -> u64 {
         self.bytes[job]
+    }
+
+    /// Messages of a job that came and that none of its ranks received. (Of offered load nobody receives any on purpose.)
+    pub fn unreceived(&self, job: usize) -> u64 {
+        let first = self.first[job] as usize;
+        let ranks = &self.ranks[first..first + self.jobs[job].hosts.len()];
+        let early = ranks.iter().flat_map(|rank| rank.matching.messages());
+        early.filter(|envelope| envelope.part() == Part::Whole).count() as u64
     }
 
     /// Latencies of a job's messages.

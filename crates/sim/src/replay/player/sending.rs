@@ -37,6 +37,7 @@ impl Player {
         if inner || self.levels.is_some() || from == self.host_beside(r, envelope.to) {
             self.post(r, self.software.post_ps, envelope, desk);
         } else {
+            self.count_under_way(r, 1);
             let series = Series { from, lane, of: r, next: step - 1, number, left: 1 };
             desk.post_in_series(self.software.post_ps, series);
         }
@@ -61,7 +62,8 @@ impl Player {
     }
 
     /// A message that is not of a series, to another host or within one.
-    pub(super) fn post(&self, from: u32, delay_ps: u64, token: Envelope, desk: &mut Desk<Envelope>) {
+    pub(super) fn post(&mut self, from: u32, delay_ps: u64, token: Envelope, desk: &mut Desk<Envelope>) {
+        self.count_under_way(from, 1);
         if let Some(post) = self.addressed(from, token) {
             return desk.post_after(delay_ps, post);
         }
@@ -79,6 +81,14 @@ impl Player {
         let bytes = self.bytes_of(token);
         let mode = self.jobs[source.job as usize].modes.of(bytes);
         (from != target).then_some(Post { from, address, bytes, lane, mode, token })
+    }
+
+    /// A message of a rank's job has begun (1) or ended (-1) its way.
+    #[inline]
+    pub(super) fn count_under_way(&mut self, r: u32, more: i64) {
+        if self.repeats {
+            self.under_way[self.ranks[r as usize].job as usize] += more;
+        }
     }
 
     /// Bytes that travel.

@@ -14,6 +14,7 @@ impl Split for Player {
                 *rank = theirs;
             }
         }
+        self.under_way.iter_mut().zip(other.under_way).for_each(|(to, from)| *to += from);
         self.bytes.iter_mut().zip(other.bytes).for_each(|(to, from)| *to += from);
         for (latency, theirs) in self.latencies.iter_mut().zip(other.latencies) {
             latency.merge(&theirs);
@@ -39,6 +40,7 @@ impl Split for Player {
             messages: _, // a run that writes them down keeps no state
             ranks,
             running,
+            under_way,
             latencies,
             bytes,
             windows,
@@ -46,6 +48,7 @@ impl Split for Player {
         } = self;
         to.put(ranks);
         to.put(&(running, latencies, bytes, windows, times));
+        to.put(under_way);
     }
 
     fn load(&mut self, from: &mut StateReader) -> Result<(), SimError> {
@@ -54,6 +57,7 @@ impl Split for Player {
         from.replace(&mut self.latencies)?;
         from.replace(&mut self.bytes)?;
         from.replace(&mut self.windows)?;
-        from.replace(&mut self.times)
+        from.replace(&mut self.times)?;
+        from.replace(&mut self.under_way)
     }
 }

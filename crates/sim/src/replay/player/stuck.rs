@@ -7,11 +7,13 @@
 
 use std::collections::BTreeMap;
 
-use netloom_model::Task;
+use netloom_model::{HostId, Task};
 
+use super::super::job::Job;
 use super::super::op::Op;
 use super::super::script::Script;
 use super::{COLLECTIVE_TAG, Part, Player, Rank, Waits, tag_of};
+use crate::stalled::Awaited;
 
 /// Messages that a rank waits for: at most so many are named.
 const MOST_NAMED: usize = 4;
@@ -50,6 +52,25 @@ impl Player {
     /// Whether a message above the eager limit has asked and was not answered.
     pub fn asks_in_vain(&self) -> bool {
         !self.asking().is_empty()
+    }
+
+    /// [`Program::awaited`](crate::Program::awaited).
+    pub(super) fn jobs_awaited(&self, here: &dyn Fn(HostId) -> bool) -> Vec<Awaited> {
+        if !self.repeats {
+            return Vec::new();
+        }
+        let awaited = self.jobs.iter().enumerate().filter(|(_, job)| job.until.is_none());
+        let of = |(j, job): (usize, &Job)| {
+            let first = self.first[j] as usize;
+            let ranks = self.ranks[first..first + job.hosts.len()].iter().filter(|rank| here(rank.host));
+            let (mut is_open, mut is_busy) = (false, false);
+            for rank in ranks {
+                is_open |= rank.waits != Waits::Ended;
+                is_busy |= rank.has_plans();
+            }
+            Awaited { job: j, is_open, is_busy, under_way: self.under_way[j] }
+        };
+        awaited.map(of).collect()
     }
 
     fn waiting(&self, most: usize, mut looks: u64) -> Vec<String> {
@@ -195,6 +216,17 @@ impl Player {
             }
         }
         text
+    }
+}
+
+impl Rank {
+    /// Whether it goes on by itself, whatever comes or does not.
+    fn has_plans(&self) -> bool {
+        match self.waits {
+            Waits::Not | Waits::Processor => true,
+            Waits::Tasks => self.progress.as_ref().is_none_or(|progress| progress.idles().is_none()),
+            Waits::All { .. } | Waits::Any | Waits::One { .. } | Waits::Adapter | Waits::Ended => false,
+        }
     }
 }
 
