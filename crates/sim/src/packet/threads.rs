@@ -321,6 +321,9 @@ fn together<C: Choice, P: Split, O: Observer>(
     Ok(ends[0].clone())
 }
 
+/// The partitions of a thread, which others look at between windows.
+type Share<'s, 'f, C, P, O> = Mutex<&'s mut [Network<'f, C, P, O>]>;
+
 /// Where threads meet.
 struct Meeting<'a, T> {
     barrier: &'a Barrier,
@@ -354,7 +357,7 @@ fn on_threads(count: usize, work: impl Fn(usize) + Sync) {
 
 /// One thread's partitions. `None` if something went wrong.
 fn windows<C: Choice, P: Split, O: Observer>(
-    (all, thread): (&[Mutex<&mut [Network<C, P, O>]>], usize),
+    (all, thread): (&[Share<'_, '_, C, P, O>], usize),
     terms: &Terms,
     mut looks: Looks,
     meeting: &Meeting<P::Token>,
