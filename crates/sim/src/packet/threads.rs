@@ -229,8 +229,8 @@ fn alone<C: Choice, P: Split, O: Observer>(
         if network.next_ps() >= until_ps {
             return Ok(End::Until);
         }
-        if let Some(end) = stalled(&[&*network], looks.next_ps()) {
-            return Ok(end);
+        if let Some(locked) = stalled(&[&*network], looks.next_ps()) {
+            return Ok(locked.map_or(End::Stalled, End::Deadlock));
         }
         looks.skip(network.next_ps());
     }
@@ -412,7 +412,8 @@ fn windows<C: Choice, P: Split, O: Observer>(
             if thread == 0 {
                 let parts: Vec<_> = all.iter().map(lock).collect();
                 let parts: Vec<_> = parts.iter().flat_map(|some| some.iter()).collect();
-                *lock(looked) = stalled(&parts, looks.next_ps());
+                *lock(looked) =
+                    stalled(&parts, looks.next_ps()).map(|locked| locked.map_or(End::Stalled, End::Deadlock));
             }
             if !barrier.wait() {
                 return None;

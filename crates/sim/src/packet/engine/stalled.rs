@@ -18,18 +18,17 @@ use crate::packet::choice::Choice;
 use crate::packet::network::Network;
 use crate::packet::pool::NONE;
 use crate::packet::switch::Port;
-use crate::packet::threads::End;
 use crate::program::Program;
 use crate::stalled::{Awaited, idle};
 
-/// How the run ends at `time_ps`, if nothing that it waits for can come any more.
+/// Whether the run ends at `time_ps` because nothing that it waits for can come any more: with the packets that wait for each other, if they do.
 pub(in crate::packet) fn stalled<C: Choice, P: Program, O: Observer>(
     parts: &[&Network<'_, C, P, O>],
     time_ps: u64,
-) -> Option<End> {
+) -> Option<Option<SimError>> {
     let idle = idle(parts.iter().map(|part| part.awaited()))?;
     if idle.iter().all(|&(_, under_way)| under_way == 0) {
-        return Some(End::Stalled);
+        return Some(None);
     }
     let first = parts[0];
     if first.moves || first.responses.is_some() {
@@ -43,7 +42,7 @@ pub(in crate::packet) fn stalled<C: Choice, P: Program, O: Observer>(
         let cycle = cycle(&blocked.waits_for()).into_iter();
         let cycle = cycle.map(|at| (LinkId::from_index(at / lanes), (at % lanes) as u8)).collect();
         let time_ps = parts.iter().map(|part| part.last).max().unwrap_or(0);
-        End::Deadlock(SimError::Deadlock { time_ps, packets, cycle })
+        Some(SimError::Deadlock { time_ps, packets, cycle })
     })
 }
 

@@ -4,20 +4,22 @@
 //!
 //! Invariants: a message's number is given out once until it is retired; a host's delayed messages are in order of time, then of posting.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
-use netloom_model::HostId;
+use netloom_model::{DestId, HostId};
 use serde::{Deserialize, Serialize};
 
 use super::births::Births;
 use super::messages::{Delayed, Incoming, Outgoing, Rest};
 use super::numbers::Numbers;
-use super::turns::Turns;
 use crate::packet::pool::{List, NONE, Pool};
 use crate::program::{Post, Series};
 
 /// Room for delayed messages that a host may keep.
 const MANY: usize = 256;
+
+/// By lane and receiver, the messages that wait behind the one that has the turn; see `turns`.
+pub(super) type Turns = BTreeMap<(u8, DestId), List>;
 
 /// The state of all hosts, as far as they are in this partition.
 #[derive(Debug, Serialize, Deserialize)]

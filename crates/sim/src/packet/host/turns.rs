@@ -6,15 +6,10 @@
 //!
 //! Invariants: at most one message of a host, lane and receiver has the turn; those that wait behind it were posted after it, in order.
 
-use std::collections::BTreeMap;
-
-use netloom_model::{DestId, HostId};
+use netloom_model::HostId;
 
 use super::hosts::Hosts;
 use crate::packet::pool::List;
-
-/// By lane and receiver, the messages that wait behind the one that has the turn.
-pub(super) type Turns = BTreeMap<(u8, DestId), List>;
 
 impl<T: Copy> Hosts<T> {
     /// Whether some message of a host has a turn.
