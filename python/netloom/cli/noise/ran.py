@@ -31,11 +31,5 @@ def took_ps(ended: Simulation, number: int) -> int | None:
     ends = ranks["end_ps"][ranks["job"] == number]
     if len(ends) == 0 or (ends < 0).any():
         return None
-    return int(ends.max()) - _start_ps(ended.result()["jobs"][number], float(ends.mean()))
-
-
-def _start_ps(job: Mapping[str, Any], mean_end_ps: float) -> int:
-    """When a job began: as the result says, or from the mean time of its ranks; 0 of offered load without."""
-    if "start_ms" in job:
-        return round(float(job["start_ms"]) * 1e9)
-    return 0 if job["time"] is None else round(mean_end_ps - float(job["time"]["elapsed_ms"]) * 1e9)
+    start_ms = float(ended.result()["jobs"][number]["start_ms"])
+    return int(ends.max()) - round(start_ms * 1e9)
