@@ -328,6 +328,25 @@ class TestErrors:
 
 
 class TestExpected:
+    def test_both_ports_of_an_adapter_are_found_by_name(self, netloom):
+        rows = [
+            "leaf0,1,n00 mlx5_0,1",
+            "leaf1,1,n00 mlx5_0,2",
+            "leaf0,2,n01 mlx5_0,1",
+            "leaf1,2,n02 mlx5_0,1",
+        ]
+        rows += ["leaf0,5,spine0,1", "leaf1,5,spine0,2"]
+        table = "from,port,to,port,speed\n" + "".join(f"{row},4xEDR\n" for row in rows)
+        (netloom.folder / "plan.csv").write_text(table)
+        netloom.ok("fabric", "convert", "plan.csv", "-o", "net.txt", "-q")
+        # Other GUIDs: a table makes its own up.
+        text = (netloom.folder / "net.txt").read_text()
+        for old, new in (("0x02", "0x07"), ('"S-02', '"S-07'), ('"H-02', '"H-07'), ("(02", "(07")):
+            text = text.replace(old, new)
+        (netloom.folder / "net.txt").write_text(text.replace("(2000", "(7000").replace("0x2000", "0x7000"))
+        result = netloom.result("health", "net.txt", "--expect", "plan.csv")
+        assert (result["expected_by"], result["findings"]) == ("name", [])
+
     def test_a_cable_that_is_gone_by_a_dump_a_spec_and_a_list_of_names(self, netloom, paths):
         netloom.ok("fabric", "damage", paths.ft2, "--link", "leaf03[7]", "-o", "cut.txt")
         whole = nl.Fabric.read(paths.ft2)

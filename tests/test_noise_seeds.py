@@ -157,3 +157,10 @@ def test_rows_by_size_compare_the_same_messages(netloom, write):
     assert size["noise"] == size["alone"]
     assert background["same"] == {"noise": size["noise"], "alone": size["alone"]}
     assert (size["only_beside"], size["only_alone"]) == (0, background["only_alone"])
+
+
+def test_runs_that_did_not_end_are_told_and_give_no_interval():
+    """The slowest do not end: the mean of the others says nothing of them."""
+    told = over_runs([1.1, 1.2, 1.15, 1.17, 1.13, 1.12, None], 0)
+    assert told is not None
+    assert (told["runs"], told["low"], told["high"], told["no_interval"]) == (6, None, None, "missing")

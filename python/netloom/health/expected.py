@@ -198,10 +198,12 @@ def _same_nodes(
         for n in range(len(there))
         if (there.guids[n], of_plan.get(n, 0)) in guids
     }
-    unique = Counter(here.names)
-    names = {here.names[n]: n for n in present if unique[here.names[n]] == 1}
-    planned = Counter(there.names)
-    by_name = {n: names[name] for n, name in enumerate(there.names) if name in names and planned[name] == 1}
+    # The ports of an adapter are hosts of one name.
+    own = [(name, of_host.get(n, 0)) for n, name in enumerate(here.names)]
+    planned = [(name, of_plan.get(n, 0)) for n, name in enumerate(there.names)]
+    unique, once = Counter(own), Counter(planned)
+    names = {own[n]: n for n in present if unique[own[n]] == 1}
+    by_name = {n: names[name] for n, name in enumerate(planned) if name in names and once[name] == 1}
 
     def of_kind(same: dict[int, int]) -> dict[int, int]:
         return {old: new for old, new in same.items() if (old < plan.hosts) == (new < fabric.hosts)}

@@ -50,6 +50,8 @@ class SlowCable:
     equal: int
     """Those of them that run at what was expected, or faster."""
     of_host: bool
+    faster: bool = False
+    """Whether some of them run faster than that."""
 
     @property
     def kind(self) -> str:
@@ -62,7 +64,8 @@ class SlowCable:
         which = f"{self.equal} of the other {self.others}" if self.equal < self.others else "the other"
         number = "" if self.equal < self.others else f" {self.others}"
         told = f"{which}{number} {'cable' if self.others == 1 else 'cables'} of its stage"
-        return f"runs at {_speed(self.bytes_per_s)} GB/s, {told} at {_speed(self.expected_bytes_per_s)}"
+        more = " or more" if self.faster else ""
+        return f"runs at {_speed(self.bytes_per_s)} GB/s, {told} at {_speed(self.expected_bytes_per_s)}{more}"
 
 
 def _speed(bytes_per_s: float) -> str:
@@ -113,6 +116,7 @@ def slow_cables(fabric: Fabric) -> list[SlowCable]:
                 others=int(stage_size[place]) - 1,
                 equal=int((of & (speeds >= _LESS * expected[place])).sum()),
                 of_host=bool(hosts[place]),
+                faster=bool((speeds[of] * _LESS > expected[place]).any()),
             )
         )
     return sorted(found, key=lambda one: (one.of_host, one.bytes_per_s / one.expected_bytes_per_s, one.link))

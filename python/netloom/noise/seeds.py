@@ -30,7 +30,8 @@ def over_runs(values: Sequence[float | None], seed: int) -> dict[str, Any] | Non
     -------
     dict, or None
         How many `runs` have it, its `mean`, the 95 % interval of that (`low`, `high`) or why there is none
-        (`no_interval`, a key of `netloom.intervals.WHY`), `min` and `max`. None where no run has it.
+        (`no_interval`, a key of `netloom.intervals.WHY`, or `missing`: not every run has it, as where slow
+        ones did not end), `min` and `max`. None where no run has it.
 
     Examples
     --------
@@ -41,12 +42,16 @@ def over_runs(values: Sequence[float | None], seed: int) -> dict[str, Any] | Non
     if not known:
         return None
     low, high, reason = intervals.mean(known, [seed])
+    told: str | None = reason
+    if len(known) < len(values):
+        # Those that lack it are no draw at random: the slowest do not end.
+        low, high, told = None, None, "missing"
     return {
         "runs": len(known),
         "mean": sum(known) / len(known),
         "low": low,
         "high": high,
-        "no_interval": reason,
+        "no_interval": told,
         "min": min(known),
         "max": max(known),
     }

@@ -13,7 +13,7 @@
 //!
 //! Nodes are told by name; GUIDs are made up, in the order in which names come. A node is a host if it is named like a machine's adapter
 //! (`n00 mlx5_0`) or has one cable, to a node with more; any other is a switch. A cable may be told from both of its
-//! ends.
+//! ends. A last row without an end may have lost digits: it is refused. NDT files have columns before `#Fields:` in some versions.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -22,6 +22,7 @@ use netloom_model::{Fabric, Node};
 
 use crate::csv;
 use crate::error::{FormatError, WriteError, excerpt};
+use crate::text::last_line;
 
 use super::names::is_adapter;
 use super::rate::{Rate, SPEEDS, name_of};
@@ -49,20 +50,24 @@ struct Columns {
     kind: FabricKind,
     ends: [(usize, usize); 2],
     speed: Option<usize>,
+    state: Option<usize>,
     count: usize,
 }
 
 impl Columns {
     /// From a header; `None` if this is not one.
     fn of(line: &str) -> Option<Self> {
-        let title = |field: &str| field.trim().to_ascii_lowercase();
-        let fields: Vec<String> = foreign::ndt_header(line).unwrap_or(line).split(',').map(title).collect();
+        let fields = csv::split(line)?.into_iter();
+        let fields: Vec<String> = fields
+            .map(|field| field.trim_start_matches("#Fields:").to_ascii_lowercase().replace(' ', ""))
+            .collect();
         let find = |name: &str| fields.iter().position(|field| field == name);
         let count = fields.len();
-        if foreign::ndt_header(line).is_some() {
+        if foreign::is_ndt(line) {
             let end = |device: &str, port: &str| Some((find(device)?, find(port)?));
             let ends = [end("startdevice", "startport")?, end("enddevice", "endport")?];
-            return Some(Self { kind: FabricKind::UfmPlan, ends, speed: find("speed"), count });
+            let (speed, state) = (find("speed"), find("state"));
+            return Some(Self { kind: FabricKind::UfmPlan, ends, speed, state, count });
         }
         let words: Vec<&str> = fields.iter().map(String::as_str).collect();
         let speed = match words[..] {
@@ -70,7 +75,7 @@ impl Columns {
             ["from", "port" | "from_port", "to", "port" | "to_port", "speed"] => Some(4),
             _ => return None,
         };
-        Some(Self { kind: FabricKind::Cables, ends: [(0, 1), (2, 3)], speed, count })
+        Some(Self { kind: FabricKind::Cables, ends: [(0, 1), (2, 3)], speed, state: None, count })
     }
 }
 
@@ -103,6 +108,10 @@ impl Table {
                 let message = format!("expected {} fields, found {}", columns.count, fields.len());
                 return Err(at_line(message));
             }
+            // What UFM's plan has switched off is no cable.
+            if columns.state.is_some_and(|at| fields[at].eq_ignore_ascii_case("disabled")) {
+                continue;
+            }
             let mut ends = [(0, 0); 2];
             for (end, (name, port)) in ends.iter_mut().zip(columns.ends) {
                 let (name, port) = (&fields[name], &fields[port]);
@@ -123,6 +132,11 @@ impl Table {
             }
             told.insert(ends[0], ends[1]);
             table.cables.push((number, ends, rate.map_err(at_line)?));
+        }
+        if !text.ends_with(['\n', '\r']) {
+            let message =
+                "truncated table: expected the last row to end with its line, found the end of the file";
+            return Err(FormatError::at(label, last_line(text), message));
         }
         Ok(table)
     }

@@ -13,7 +13,7 @@ pub(super) fn named(text: &str) -> Option<&'static str> {
     if whole().any(|line| line.starts_with("Unicast lids")) {
         return Some("forwarding tables");
     }
-    if ndt_header(first).is_some() {
+    if is_ndt(first) {
         return Some("UFM's cabling plan (NDT) without StartDevice, StartPort, EndDevice and EndPort");
     }
     if first.contains("NodeGUID;PortNum;NodeType") {
@@ -40,10 +40,10 @@ pub(super) fn named(text: &str) -> Option<&'static str> {
     None
 }
 
-/// The column titles of UFM's cabling plan; `None`: another line.
-pub(super) fn ndt_header(line: &str) -> Option<&str> {
-    let titles = line.strip_prefix("#Fields:").unwrap_or(line);
-    titles.starts_with("StartDevice,").then_some(titles)
+/// Whether a line has the column titles of UFM's cabling plan.
+pub(super) fn is_ndt(line: &str) -> bool {
+    let titles: String = line.to_ascii_lowercase().chars().filter(|c| !" \"".contains(*c)).collect();
+    titles.starts_with("startdevice,") || titles.contains("#fields:startdevice,")
 }
 
 #[cfg(test)]

@@ -89,6 +89,33 @@ fn ufms_plan_is_a_table_of_cables() {
 }
 
 #[test]
+fn headers_of_spreadsheets_and_of_other_versions_are_read() {
+    let plain = read("from,port,to,port,speed\nleaf0,1,n00,1,EDR\nleaf0,2,n01,1,EDR\n");
+    let all = read(
+        "\"from\",\"port\",\"to\",\"port\",\"speed\"\r\n\"leaf0\",\"1\",\"n00\",\"1\",\"EDR\"\r\nleaf0,2,n01,1,EDR\r\n",
+    );
+    assert_eq!(cables(&all), cables(&plain));
+    let ndt = "rack #,U height,#Fields:StartDevice,StartPort,StartDeviceLocation,EndDevice,EndPort,EndDeviceLocation,U height_1,LinkType,Speed,_2,\
+               Cable Length,_3,_4,_5,_6,_7,State,Domain\n\
+               ,,leaf0,Port 1,,n00,Port 1,,,,EDR,,,,,,,,Active,In-Scope\n\
+               ,,leaf0,Port 2,,n01,Port 1,,,,EDR,,,,,,,,Active,In-Scope\n\
+               ,,leaf0,Port 3,,,,,,,,,,,,,,,Disabled,In-Scope\n";
+    assert_eq!(cables(&read(ndt)), cables(&plain));
+    assert_eq!(
+        cables(&read(
+            "Start Device,Start Port,End Device,End Port,Speed\nleaf0,1,n00,1,EDR\nleaf0,2,n01,1,EDR\n"
+        )),
+        cables(&plain)
+    );
+}
+
+#[test]
+fn a_table_that_was_cut_is_refused() {
+    let message = refusal("from,port,to,port\nleaf0,1,n00,1\nleaf0,2,n01,1");
+    assert!(message.contains(":3: truncated table: expected the last row to end"), "{message}");
+}
+
+#[test]
 fn tables_that_are_wrong_are_refused_with_their_line() {
     let table = |rows: &str| refusal(&format!("from,port,to,port,speed\n{rows}\n"));
     for (rows, told) in [

@@ -26,18 +26,20 @@ def over_seeds(job: dict[str, Any], draws: Mapping[int, Mapping[str, Any]], seed
     def over(value: Callable[[Mapping[str, Any]], float | None]) -> dict[str, Any] | None:
         return over_runs([value(one) for one in jobs], first)
 
-    slowdowns = [one["slowdown"] for one in jobs if one["slowdown"] is not None]
+    slowdowns = [one["slowdown"] for one in jobs]
+    # Of runs that did not end nobody knows how slow they would have been.
+    whole = [value for value in slowdowns if value is not None] if None not in slowdowns else []
     job["over_seeds"] = None
     if seeds > 1:
         job["over_seeds"] = {
             "seeds": list(draws),
-            "slowdowns": [one["slowdown"] for one in jobs],
+            "slowdowns": slowdowns,
             "slowdown": over(lambda one: one["slowdown"]),
             "difference_us": over(lambda one: _us(one["difference_ps"])),
             "median_us": over(lambda one: _in(_in(one["same"], "noise"), "median_us")),
             "alone_median_us": over(lambda one: _in(_in(one["same"], "alone"), "median_us")),
             "message_difference_us": over(lambda one: _in(one["differences"], "mean_us")),
-            "exceeds": exceeding(slowdowns),
+            "exceeds": exceeding(whole),
         }
     for size in job["sizes"]:
         size["over_seeds"] = None

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
 LeaveOut = Literal["likely", "all", "none"]
 LIKELY = 3
-"""Jobs left out for each job: those behind whose bytes it waits longest, or all if there are no more."""
+"""Jobs left out for each job: those behind whose bytes it waits longest, then those that hold these up;
+all if there are no more."""
 LINKS = 10
 """Links that are told of each job."""
 _NEVER_US = 281_000_000
@@ -147,8 +148,11 @@ def _to_leave_out(
         return list(range(len(names)))
     chosen: set[int] = set()
     for name in beside.ran:
-        sums = _sums(waits, names.index(name))
-        chosen.update(sorted(sums, key=lambda sender: (-sums[sender], sender))[:LIKELY])
+        direct, indirect = _sums(waits, names.index(name)), _indirect(waits, names.index(name))
+        others = (number for number, other in enumerate(names) if other != name)
+        chosen.update(
+            sorted(others, key=lambda one: (-direct.get(one, 0), -indirect.get(one, 0), one))[:LIKELY]
+        )
     return sorted(chosen)
 
 
@@ -157,6 +161,15 @@ def _sums(waits: Mapping[tuple[int, int, int], int], job: int) -> dict[int, int]
     sums: dict[int, int] = {}
     for (waited, _, sender), ps in waits.items():
         if waited == job:
+            sums[sender] = sums.get(sender, 0) + ps
+    return sums
+
+
+def _indirect(waits: Mapping[tuple[int, int, int], int], job: int) -> dict[int, int]:
+    """How long those behind whom a job waited waited behind each other one, themselves."""
+    sums: dict[int, int] = {}
+    for middle in _sums(waits, job):
+        for sender, ps in _sums(waits, middle).items():
             sums[sender] = sums.get(sender, 0) + ps
     return sums
 

@@ -152,7 +152,7 @@ def _over_seeds(found: Sequence[Mapping[str, Any]]) -> str:
                 [
                     one["routing"],
                     job["name"],
-                    render.count(len(over["seeds"])),
+                    _runs(over),
                     *_mean(known, 3),
                     "-" if known is None else f"{known['min']:.3f} to {known['max']:.3f}",
                     *_mean(over["difference_us"], 2),
@@ -163,6 +163,13 @@ def _over_seeds(found: Sequence[Mapping[str, Any]]) -> str:
     header = ["routing", "job", "runs", "slowdown", "95 %", "least to most"]
     header += ["difference (µs)", "95 %", "median (µs)", "95 %", "alone: median", "95 %"]
     return render.table(header, lines, right=[2, 3, 6, 8, 10]) if lines else ""
+
+
+def _runs(over: Mapping[str, Any]) -> str:
+    """`12`, or `5 of 12` where the job did not end in the others."""
+    runs = len(over["seeds"])
+    ended = runs - over["slowdowns"].count(None)
+    return render.count(runs) if ended in (0, runs) else f"{ended:,} of {runs:,}"
 
 
 def _mean(told: Mapping[str, Any] | None, digits: int) -> tuple[str, str]:

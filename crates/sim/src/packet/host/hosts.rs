@@ -34,6 +34,8 @@ pub(crate) struct Hosts<T> {
     delayed: Vec<VecDeque<Delayed<T>>>,
     /// Of every host, whose turn it is; see `turns`.
     pub(super) turns: Vec<Turns>,
+    /// Turns of all hosts: where there is none no host is asked.
+    pub(super) taken: usize,
     /// Latencies of packets, if asked for.
     births: Option<Births>,
 }
@@ -59,13 +61,17 @@ impl<T: Copy> Hosts<T> {
             numbers: vec![Numbers::new(here, partitions); partitions],
             delayed: std::iter::repeat_with(VecDeque::new).take(hosts).collect(),
             turns: vec![Turns::new(); hosts],
+            taken: 0,
             births: None,
         }
     }
 
     /// Whether a state that was read is one of so many hosts and partitions.
     pub fn are_of(&self, hosts: usize, partitions: usize) -> bool {
-        self.delayed.len() == hosts && self.turns.len() == hosts && self.numbers.len() == partitions
+        self.delayed.len() == hosts
+            && self.turns.len() == hosts
+            && self.taken == self.turns.iter().map(Turns::len).sum()
+            && self.numbers.len() == partitions
     }
 
     // ---- messages that hosts send

@@ -15,7 +15,7 @@ impl<T: Copy> Hosts<T> {
     /// Whether some message of a host has a turn.
     #[inline(always)]
     pub fn has_turns(&self, host: HostId) -> bool {
-        !self.turns[host.index()].is_empty()
+        self.taken > 0 && !self.turns[host.index()].is_empty()
     }
 
     /// A message that has begun will go on: the turn of its receiver is its own.
@@ -25,6 +25,7 @@ impl<T: Copy> Hosts<T> {
             let key = (lane, outgoing.address);
             let before = self.turns[host.index()].insert(key, List::EMPTY);
             debug_assert!(before.is_none(), "a receiver has one turn");
+            self.taken += 1;
         }
     }
 
@@ -50,10 +51,12 @@ impl<T: Copy> Hosts<T> {
         }
         let key = (lane, outgoing.address);
         let mut list = self.turns[host.index()].remove(&key)?;
+        self.taken -= 1;
         let next = (!list.is_empty()).then_some(list.head)?;
         self.dequeue(&mut list);
         self.outgoing_mut(next).has_turn = true;
         self.turns[host.index()].insert(key, if list.is_empty() { List::EMPTY } else { list });
+        self.taken += 1;
         Some(next)
     }
 
