@@ -203,3 +203,10 @@ def test_watch_and_infer_take_slurm_s_jobs_and_standard_input(netloom, paths):
     file = '[[job]]\nname = "a"\nhosts = "host[0000-0007]"\nmatrix = "m.mtx"\n'
     text = netloom.refused("infer", paths.ft2, "ftree", "c.csv", "--jobs", "-", stdin=file.encode())
     assert "expected jobs that name no files" in text
+
+
+@pytest.mark.parametrize("state", ["LAUNCH_FAILED", "RECONFIG_FAIL", "OUT_OF_ME+", "CANCELLED+"])
+def test_rare_and_cut_states_have_ended_too(state):
+    lines = ["JobID|JobName|NodeList|State", "7|x|n[00-03]|RUNNING", f"8|y|n[00-03]|{state}", ""]
+    kept, _ = slurm.usable(slurm.read("\n".join(lines).encode(), "q"), [f"n{n:02}" for n in range(4)], "q")
+    assert [one.number for one in kept] == ["7"]

@@ -31,8 +31,8 @@ from netloom.findings import Finding, finding
 _NOT_THERE = ("PENDING", "CONFIGURING", "REQUEUED", "REQUEUE_HOLD", "RESV_DEL_HOLD", "SPECIAL_EXIT")
 """States of jobs that have no nodes yet."""
 _ENDED = (
-    *("BOOT_FAIL", "CANCELLED", "COMPLETED", "DEADLINE", "FAILED", "NODE_FAIL", "OUT_OF_MEMORY", "PREEMPTED"),
-    *("REVOKED", "TIMEOUT"),
+    *("BOOT_FAIL", "CANCELLED", "COMPLETED", "DEADLINE", "FAILED", "LAUNCH_FAILED", "NODE_FAIL"),
+    *("OUT_OF_MEMORY", "PREEMPTED", "RECONFIG_FAIL", "REVOKED", "TIMEOUT"),
 )
 """States of jobs that have their nodes no more."""
 _NO_NODES = ("", "none", "none assigned", "(null)", "unknown", "n/a")
@@ -313,6 +313,13 @@ def _of_table(text: str, label: str) -> list[SlurmJob]:
     return found
 
 
+def _has_ended(state: str) -> bool:
+    """Whether a job in this state has its nodes no more; sacct cuts long ones: `OUT_OF_ME+`."""
+    word = state.upper()
+    cut = word.removesuffix("+")
+    return cut in _ENDED or (cut != word and len(cut) > 4 and any(one.startswith(cut) for one in _ENDED))
+
+
 def _job(
     number: Any,
     name: Any,
@@ -337,7 +344,7 @@ def _job(
     except NetloomError as error:
         raise FormatError(f"{where}: nodes: {error}") from None
     # `COMPLETING` alone is of a job whose nodes are not free yet; beside it stands what became of the job.
-    ended = any(one.upper().rstrip("+") in _ENDED for one in states)
+    ended = any(map(_has_ended, states))
     start, end = map(_time, times)
     of = str(cluster) if cluster else None
     return SlurmJob(str(number), str(name or ""), hosts, tasks, of, ended, start, end)

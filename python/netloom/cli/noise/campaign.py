@@ -121,7 +121,7 @@ class Campaign:
                 self._give_up(found, apart.stopped)
                 return
             alone[name] = Ran.of(apart, apart.messages() or {}, 0)
-            self._put(found, _job(name, name in scene.repeating, None, alone[name]))
+            self._put(found, _job(name, scene, None, alone[name]))
         progress.says(f"{told}all jobs, run {runs} of {runs}")
         whole = simulated(scene, self._jobs)
         if whole.stopped in _GIVEN_UP:
@@ -134,7 +134,7 @@ class Campaign:
         for name in self._jobs:
             progress.check()
             beside[name] = Ran.of(whole, messages, self._numbers[name])
-            self._put(found, _job(name, name in scene.repeating, beside[name], alone[name]))
+            self._put(found, _job(name, scene, beside[name], alone[name]))
         with self._lock:
             found.complete = True
         if seed == self._given.seed and len(self._numbers) > 1:
@@ -202,13 +202,17 @@ class _Simulated:
         )
 
 
-def _job(name: str, repeats: bool, beside: Ran | None, apart: Ran) -> dict[str, Any]:
+def _job(name: str, scene: Scenario, beside: Ran | None, apart: Ran) -> dict[str, Any]:
     """A job alone, and with its neighbours if that run has ended."""
+    repeats = name in scene.repeating
     alone_ps, alone = apart.took_ps, apart.messages
     end_ps = None if beside is None else beside.took_ps
-    # One that starts over ends with the others, whatever they do to it.
-    known = not repeats and end_ps is not None and alone_ps is not None
     pairs = None if beside is None else joined(beside.messages, alone)
+    # One that starts over ends with the others, whatever they do to it; offered load ends with its last
+    # message, which is another one where a run ended before it arrived.
+    known = not repeats and end_ps is not None and alone_ps is not None
+    if name in scene.offering and beside is not None and pairs is not None:
+        known &= len(beside.messages) == len(alone) == len(pairs.in_beside)
     of_alone = summary(alone.time_ps)
     told: dict[str, Any] = {
         "name": name,
