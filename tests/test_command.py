@@ -174,7 +174,7 @@ def test_every_verb_has_help_with_the_common_options(netloom, verb):
         (["fabric", "show", "cab", "--format", "xml"], '"text", "json", "csv"'),
         (["fabric", "show", "cab", "--threads=-1"], "--threads"),
         (["fabric", "convert", "cab"], "needs -o"),
-        (["fabric", "convert", "cab", "-o", "x.pdf"], "expected an ending of .txt, .net, .dot"),
+        (["fabric", "convert", "cab", "-o", "x.pdf"], "expected an ending of .txt, .net, .csv, .dot"),
         (["traffic", "new", "bisection", "cab", "--endpoints", "4"], "not both"),
         (["check", "cab", "ftree", "--certificate", "c.json"], "belong together"),
         (

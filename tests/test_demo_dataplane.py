@@ -77,7 +77,7 @@ def test_who_fills_the_cable_is_seen_in_the_packets_of_others(netloom):
     assert [panel["worst"] for panel in drawn] == ["s1 → s4"]
     # Whether it blames somebody is left to the rules, whose threshold is near; where it is hot is not.
     diagnosed = json.loads(netloom("diagnose", "run", "--format", "json").out)["result"]
-    assert [link["link"] for link in diagnosed["congested"]] == ["s1->s4"]
+    assert [link["link"] for link in diagnosed["congested"]] == ["s1[3] -> s4[1]"]
 
 
 def programs():

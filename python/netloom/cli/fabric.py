@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from netloom._core import Fabric
 
 _Kind = Literal["ibsim", "ibnetdiscover", "cables", "dot"]
-_KINDS: dict[str, _Kind] = {".net": "ibsim", ".txt": "ibnetdiscover", ".csv": "cables", ".dot": "dot"}
+_KINDS: dict[str, _Kind] = {".txt": "ibnetdiscover", ".net": "ibsim", ".csv": "cables", ".dot": "dot"}
 _EXPORTS = (".conf", ".yaml", ".xml")
 """Other programs' files: Slurm's topology.conf and topology.yaml, SimGrid's platform.xml."""
 _SLURM = (".conf", ".yaml")
