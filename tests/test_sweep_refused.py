@@ -90,7 +90,9 @@ def test_a_missing_scenario_is_told_with_the_line_that_names_it(netloom, written
 def test_a_key_that_is_not_kept_is_told_with_those_that_are(netloom, written):
     sweep = written('scenario = "scenario.toml"\nkeep = ["ratio"]\nover = { seed = [1] }\n')
     word = netloom.refused("sweep", "run", sweep, "-o", "swept")
-    assert word.startswith('sweep.toml:2: keep: a sweep does not keep "ratio": expected some of ranks, start_ms')
+    assert word.startswith(
+        'sweep.toml:2: keep: a sweep does not keep "ratio": expected some of ranks, start_ms'
+    )
 
 
 def test_a_missing_fabric_of_the_scenario_is_told_as_netloom_tells_it(netloom, written):
