@@ -347,6 +347,16 @@ class TestExpected:
         result = netloom.result("health", "net.txt", "--expect", "plan.csv")
         assert (result["expected_by"], result["findings"]) == ("name", [])
 
+    def test_a_plan_may_number_ports_of_hosts_its_own_way(self, netloom, paths):
+        netloom.ok("fabric", "convert", paths.ft2, "-o", "plan.csv", "-q")
+        rows = (netloom.folder / "plan.csv").read_text().splitlines()
+        cells = [row.split(",") for row in rows[1:]]
+        own = [",".join([*row[:3], "7" if row[2].startswith("host") else row[3], row[4]]) for row in cells]
+        (netloom.folder / "plan.csv").write_text("\n".join([rows[0], *own, ""]))
+        result = netloom.result("health", paths.ft2, "--expect", "plan.csv")
+        assert result["expected_by"] == "name"
+        assert [one["kind"] for one in result["findings"]] == ["cable-elsewhere"]
+
     def test_a_cable_that_is_gone_by_a_dump_a_spec_and_a_list_of_names(self, netloom, paths):
         netloom.ok("fabric", "damage", paths.ft2, "--link", "leaf03[7]", "-o", "cut.txt")
         whole = nl.Fabric.read(paths.ft2)

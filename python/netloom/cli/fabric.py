@@ -60,7 +60,7 @@ def show(
     Parameters
     ----------
     fabric
-        A dump of `ibnetdiscover`, an ibsim net file, or a generator spec.
+        A dump of InfiniBand's tools, a table of cables, an ibsim net file, or a generator spec.
     roots
         Switches on top of up*/down* ways: names or GUIDs, with commas, or OpenSM's `root_guid_file`. Below
         them the distance counts, then the GUID. [default: chosen by what the ways can carry]
@@ -158,7 +158,7 @@ def convert(
     Parameters
     ----------
     fabric
-        A dump of `ibnetdiscover`, an ibsim net file, or a generator spec.
+        A dump of InfiniBand's tools, a table of cables, an ibsim net file, or a generator spec.
     adapters
         For Slurm: the adapters whose leaf a machine is at, as in jobs files: `mlx5_[0-3]`, `rail:0`.
         [default: its first]
@@ -216,7 +216,7 @@ def damage(
     Parameters
     ----------
     fabric
-        A dump of `ibnetdiscover`, an ibsim net file, or a generator spec.
+        A dump of InfiniBand's tools, a table of cables, an ibsim net file, or a generator spec.
     link
         A cable to take out, by one of its ends: `leaf00[5]`, `0xGUID[5]`. May be given several times.
     switch

@@ -198,9 +198,7 @@ def _same_nodes(
         for n in range(len(there))
         if (there.guids[n], of_plan.get(n, 0)) in guids
     }
-    # The ports of an adapter are hosts of one name.
-    own = [(name, of_host.get(n, 0)) for n, name in enumerate(here.names)]
-    planned = [(name, of_plan.get(n, 0)) for n, name in enumerate(there.names)]
+    own, planned = _called(here, of_host), _called(there, of_plan)
     unique, once = Counter(own), Counter(planned)
     names = {own[n]: n for n in present if unique[own[n]] == 1}
     by_name = {n: names[name] for n, name in enumerate(planned) if name in names and once[name] == 1}
@@ -236,6 +234,14 @@ def _same_nodes(
             "or the generator's spec of this fabric"
         )
     return same, by
+
+
+def _called(nodes: Nodes, ports: dict[int, int]) -> list[tuple[str, int]]:
+    """What tells nodes apart: names; of an adapter with several ports that are hosts, the port too.
+
+    Of an adapter with one, a plan may number it its own way.
+    """
+    return [(name, ports.get(node, 0) if nodes.shared(node) else 0) for node, name in enumerate(nodes.names)]
 
 
 def _host_ports(fabric: Fabric) -> dict[int, int]:

@@ -50,15 +50,17 @@ def switch_ports(fabric: Fabric) -> list[SwitchPorts]:
     [(4, 3, []), (4, 3, []), (2, 0, [])]
     """
     table = fabric.link_table()
-    source, port = np.asarray(table["source"], np.int64), np.asarray(table["source_port"], np.int64)
-    to_host = np.asarray(table["target"], np.int64) < fabric.hosts
+    switch = np.asarray(table["source"], np.int64) - fabric.hosts
+    links = np.flatnonzero(switch >= 0)
+    links = links[np.argsort(switch[links], kind="stable")]
+    edges = np.searchsorted(switch[links], np.arange(fabric.switches + 1))
+    port, to_host = np.asarray(table["source_port"], np.int64), np.asarray(table["target"]) < fabric.hosts
     found = []
-    for switch, radix in enumerate(fabric.switch_table()["radix"].tolist()):
-        own = source == fabric.hosts + switch
-        used = set(port[own].tolist())
-        hosts = int((own & to_host).sum())
-        spare = [number for number in range(1, radix + 1) if number not in used]
-        found.append(SwitchPorts(switch, int(radix), hosts, len(used) - hosts, spare))
+    for number, radix in enumerate(fabric.switch_table()["radix"].tolist()):
+        own = links[edges[number] : edges[number + 1]]
+        spare = np.setdiff1d(np.arange(1, radix + 1), port[own], assume_unique=True)
+        hosts = int(to_host[own].sum())
+        found.append(SwitchPorts(number, int(radix), hosts, len(own) - hosts, spare.tolist()))
     return found
 
 

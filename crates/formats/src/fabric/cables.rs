@@ -40,8 +40,9 @@ type End = (u32, u16);
 pub(super) struct Table {
     kind: FabricKind,
     names: Vec<String>,
-    /// The line and the ids of every node: what peers call it.
+    /// Of every node, the line that has it first.
     lines: Vec<usize>,
+    /// Of every cable, its line, its ends, its speed.
     cables: Vec<(usize, [End; 2], Rate)>,
 }
 
