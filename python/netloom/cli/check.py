@@ -57,7 +57,7 @@ def check(
     Parameters
     ----------
     fabric
-        A dump of `ibnetdiscover`, an ibsim net file, or a generator spec.
+        A dump of InfiniBand's tools, a table of cables, an ibsim net file, or a generator spec.
     routes
         A file of routes, or an engine's name.
     traffic

@@ -34,7 +34,7 @@ def path(
     Parameters
     ----------
     fabric
-        A dump of `ibnetdiscover`, an ibsim net file, or a generator spec (`quartz1`).
+        A dump of InfiniBand's tools, a table of cables, an ibsim net file, or a generator spec (`quartz1`).
     routes
         A file of routes, or an engine's name (`ftree`).
     source

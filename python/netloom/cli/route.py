@@ -38,7 +38,7 @@ def route(
         `minhop`, `updn`, `ftree`, `d-mod-k`, `s-mod-k`, `random`; `dla` for dragonflies; or, with traffic,
         `afar` or `coloured`.
     fabric
-        A dump of `ibnetdiscover`, an ibsim net file, or a generator spec.
+        A dump of InfiniBand's tools, a table of cables, an ibsim net file, or a generator spec.
     traffic
         Traffic over hosts, a jobs file, or a pattern spec.
     lmc

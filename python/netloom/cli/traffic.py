@@ -119,7 +119,7 @@ def place(
     Parameters
     ----------
     fabric
-        A dump of `ibnetdiscover`, an ibsim net file, or a generator spec.
+        A dump of InfiniBand's tools, a table of cables, an ibsim net file, or a generator spec.
     jobs
         A jobs file (.toml).
     collectives

@@ -76,7 +76,7 @@ def infer(
     Parameters
     ----------
     fabric
-        A dump of `ibnetdiscover`, an ibsim net file, or a generator spec (`quartz1`).
+        A dump of InfiniBand's tools, a table of cables, an ibsim net file, or a generator spec (`quartz1`).
     routes
         The routes that were in force: a file, an engine's name (`ftree`), or `adaptive`.
     counters

@@ -61,7 +61,7 @@ def write(
     Parameters
     ----------
     fabric
-        A dump of `ibnetdiscover`, an ibsim net file, or a generator spec (`quartz1`).
+        A dump of InfiniBand's tools, a table of cables, an ibsim net file, or a generator spec (`quartz1`).
     routes
         The routes that are in force: a file, or an engine's name.
     vl_scheme

@@ -47,7 +47,7 @@ def optimize(
     Parameters
     ----------
     fabric
-        A dump of `ibnetdiscover`, an ibsim net file, or a generator spec.
+        A dump of InfiniBand's tools, a table of cables, an ibsim net file, or a generator spec.
     traffic
         Traffic over hosts (.mtx, .csv, .txt, .npz, .npy, .parquet), a recorded run (.ti, its index or folder,
         .goal), a jobs file (.toml), or a pattern spec.

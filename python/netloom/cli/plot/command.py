@@ -87,7 +87,7 @@ def loads(
     Parameters
     ----------
     fabric
-        A dump of `ibnetdiscover`, an ibsim net file, or a generator spec.
+        A dump of InfiniBand's tools, a table of cables, an ibsim net file, or a generator spec.
     traffic
         Traffic over hosts, a jobs file, or a pattern spec.
     routes
