@@ -400,3 +400,12 @@ def test_counters_and_messages_of_other_tools_are_refused_by_name(netloom, paths
     done = netloom("traffic", "show", FOREIGN / "mon.0.prof")
     assert done.code == 3
     assert "record the program with `netloom record`" in done.err
+
+
+def test_tables_written_for_a_table_of_cables_are_read_back(netloom):
+    """Hosts' ports had the GUIDs of switches: what `route` wrote lost pairs when it was read."""
+    netloom.ok("fabric", "convert", "two-level:leaves=4,hosts=3,spines=2", "-o", "cables.csv")
+    netloom.ok("route", "ftree", "cables.csv", "-o", "r.lfts")
+    checked = netloom.result("check", "cables.csv", "r.lfts")
+    assert checked["ok"] is True
+    assert checked["findings"] == []

@@ -31,7 +31,10 @@ use super::write::rates;
 use super::{FabricKind, foreign};
 
 /// The first GUID that is made up: locally administered, as no device has.
-const FIRST_GUID: u64 = 0x0200_0000_0000_0001;
+const FIRST_GUID: u64 = 0x0200_0000_0000_0100;
+/// From a node's GUID to the next one's: the GUIDs of a node's ports, its own plus their numbers, lie between.
+const GUIDS_A_NODE: u64 = 0x100;
+const _: () = assert!((MAX_PORTS as u64) < GUIDS_A_NODE);
 
 /// A node's number and a port.
 type End = (u32, u16);
@@ -163,7 +166,7 @@ impl Table {
             line: self.lines[node],
             role: roles[node],
             id: &self.names[node],
-            guid: FIRST_GUID + node as u64,
+            guid: FIRST_GUID + node as u64 * GUIDS_A_NODE,
             name: &self.names[node],
             ports: ports[node],
             lid: None,

@@ -1,5 +1,7 @@
 //! Plain tables of cables, UFM's plan, and `iblinkinfo`: what each says of the same fabric.
 
+use std::collections::BTreeSet;
+
 use netloom_formats::{FabricKind, read_fabric, write_cables};
 use netloom_model::Fabric;
 
@@ -62,6 +64,15 @@ fn a_table_of_cables_is_a_fabric() {
     assert_eq!(speeds.iter().filter(|&&speed| speed == 12_500_000_000).count(), 2);
     assert_eq!(speeds.iter().filter(|&&speed| speed == 25_000_000_000).count(), 12);
     assert_eq!(net.machine(net.hosts().nth(1).unwrap()), "n01");
+}
+
+/// Tables of another place are read by GUID, so no port may have the GUID of another node.
+#[test]
+fn made_up_guids_are_of_one_node_or_port() {
+    let fabric = read(&write_cables(&file("cases/slow-cable/net.txt").fabric).unwrap());
+    let hosts = fabric.hosts().flat_map(|h| [fabric.host_guid(h), fabric.host_port_guid(h)]);
+    let all: Vec<u64> = hosts.chain(fabric.switches().map(|s| fabric.switch_guid(s))).collect();
+    assert_eq!(all.iter().collect::<BTreeSet<_>>().len(), all.len());
 }
 
 #[test]
