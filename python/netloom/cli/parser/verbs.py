@@ -39,7 +39,7 @@ VERBS: dict[str, str | tuple[str, dict[str, str]]] = {
             "poll": "Read the counters of every port of a live fabric.",
         },
     ),
-    "health": "List suspect cables, most urgent first: missing, slow, flapping, with errors.",
+    "health": "List suspect cables: missing, slow, flapping, with errors.",
     "record": "Run an MPI program and record what it sends.",
     "trace": (
         "Show, check and convert recorded traces.",
@@ -52,12 +52,12 @@ VERBS: dict[str, str | tuple[str, dict[str, str]]] = {
     "route": "Make routes with an engine.",
     "check": "Verify routes, and certificates.",
     "path": "Show the path of a pair of hosts: links, lanes, loads.",
-    "loads": "Compute the load of every link, and the gap to the best possible.",
+    "loads": "Compute the load of every link, and the gap to the best.",
     "optimize": "Find the best routes for a traffic, with a proof.",
     "infer": "Infer who talks to whom from switch counters.",
-    "watch": "Watch a live fabric: load, hottest links, congestion, jobs, the loop's decisions.",
-    "plan": "Compare networks for a new machine: their switches and cables, price and slowdown.",
-    "simulate": "Simulate a scenario under several routings, packet by packet or as flows.",
+    "watch": "Watch a live fabric: load, congestion, jobs, the loop.",
+    "plan": "Compare networks for a new machine: cables, price, slowdown.",
+    "simulate": "Simulate a scenario under several routings: packets or flows.",
     "sweep": (
         "Run a scenario many times with varied keys; one table.",
         {
@@ -66,7 +66,7 @@ VERBS: dict[str, str | tuple[str, dict[str, str]]] = {
             "merge": "Join the results of a sweep's parts to one table.",
         },
     ),
-    "noise": "Measure how other jobs delay a job, message by message, under several routings.",
+    "noise": "Measure how other jobs delay a job, message by message.",
     "sample": (
         "Sample paths inside packets: congestion by link, job and phase.",
         {
@@ -84,9 +84,9 @@ VERBS: dict[str, str | tuple[str, dict[str, str]]] = {
             "down": "Remove the programs, also after a crash; a dry run unless --yes.",
         },
     ),
-    "diagnose": "Find what is congested, which job causes it, and what would help.",
+    "diagnose": "Find what is congested, which job causes it, and what helps.",
     "loop": (
-        "Run the closed loop, simulated or live: read counters, change routes if that pays.",
+        "Run the closed loop: read counters, change routes if that pays.",
         {
             "run": "Run the closed loop in the simulator, round by round.",
             "live": "Run the closed loop on a live fabric, through OpenSM; a dry run unless --yes.",
@@ -102,7 +102,7 @@ VERBS: dict[str, str | tuple[str, dict[str, str]]] = {
         },
     ),
     "plot": (
-        "Draw traffic, loads, searches, simulated runs and errors of inference.",
+        "Draw traffic, loads, searches, simulated runs, errors.",
         {
             "matrix": "Draw a traffic matrix.",
             "loads": "Draw sorted link loads.",
@@ -141,10 +141,20 @@ VERBS: dict[str, str | tuple[str, dict[str, str]]] = {
             "recorder": "Table II of AFAR's paper: what recording costs applications, measured here.",
         },
     ),
-    "demo": "Optimise routes for real applications on a real fabric's dump, and check the proof.",
-    "completion": "Print a shell script that completes netloom's commands and options.",
+    "demo": "Optimise real jobs' routes on a real dump, and check the proof.",
+    "completion": "Print a shell script that completes commands and options.",
 }
 """Each with its help, and its commands with theirs."""
+
+_GROUPS = {
+    "Look": ("fabric", "traffic", "check", "path", "loads", "plot"),
+    "Measure": ("counters", "health", "record", "trace", "sample", "infer", "diagnose"),
+    "Improve": ("route", "optimize", "lanes"),
+    "Simulate and plan": ("simulate", "sweep", "noise", "plan", "study"),
+    "Live fabrics": ("watch", "apply", "loop", "dataplane"),
+    "Begin": ("demo", "completion"),
+}
+"""Verbs by what they are for, as `netloom --help` shows them."""
 
 _PLACES = {
     "counters poll": "counters.poll:poll",
@@ -207,6 +217,7 @@ def build_app() -> cyclopts.App:
     """Returns the command's parser. Only names and one-line helps: no verb is imported."""
     import cyclopts
 
+    from netloom.cli.parser.first_page import group_of_verbs
     from netloom.cli.parser.usage import told
 
     app = cyclopts.App(
@@ -214,10 +225,16 @@ def build_app() -> cyclopts.App:
         help="Routes, loads, proofs and simulation for InfiniBand fat trees.",
         version=_version,
         version_flags=("--version", "-V"),
-        default_parameter=cyclopts.Parameter(negative=()),
+        default_parameter=cyclopts.Parameter(negative=(), show_default=_default),
         help_format="markdown",
         suppress_keyboard_interrupt=False,  # `main` says "interrupted"
     )
+    groups: dict[str, cyclopts.Group] = {}
+    for position, (name, verbs) in enumerate(_GROUPS.items()):
+        group = cyclopts.Group(name, sort_key=position, help_formatter=group_of_verbs)
+        groups |= dict.fromkeys(verbs, group)
+    for flag in ("--help", "--version"):
+        app[flag].group = groups["demo"]
     for position, (verb, entry) in enumerate(VERBS.items()):
         if isinstance(entry, str):
             app.command(
@@ -225,15 +242,21 @@ def build_app() -> cyclopts.App:
                 name=verb,
                 help=entry,
                 sort_key=position,
+                group=groups[verb],
                 **told(verb),
             )
             continue
         help_text, commands = entry
-        group = cyclopts.App(name=verb, help=help_text, sort_key=position)
+        app_of_verb = cyclopts.App(name=verb, help=help_text, sort_key=position, group=groups[verb])
         for name, text in commands.items():
-            group.command(_place(verb, name), name=name, help=text, **told(f"{verb} {name}"))
-        app.command(group)
+            app_of_verb.command(_place(verb, name), name=name, help=text, **told(f"{verb} {name}"))
+        app.command(app_of_verb)
     return app
+
+
+def _default(value: object) -> str | None:
+    """A default as help shows it; none of switches that are off and of lists without an entry."""
+    return None if value is None or value is False or value == () else str(value) or '""'
 
 
 def _version() -> str:
