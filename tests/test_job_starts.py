@@ -143,3 +143,67 @@ def test_hostile_starts_move_nothing_but_the_clock():
                 ]
             )
         assert found[1] == [pytest.approx(times, rel=1e-9) for times in found[0]], f"seed {seed}"
+
+
+THREE = """\
+fabric = "two-level:leaves=4,hosts=4,spines=2"
+routes = ["ftree", "optimized"]
+seed = 2
+optimize_work = 20000
+[[job]]
+name = "j0"
+ranks = 4
+allocation = "random"
+start_us = {0}
+program = {{ kind = "stream", pattern = "bisection-shuffle", bytes = 50000, messages = 2 }}
+[[job]]
+name = "j1"
+ranks = 4
+allocation = "random"
+start_us = {1}
+program = {{ kind = "stream", pattern = "bisection-shuffle", bytes = 300000, messages = 2 }}
+[[job]]
+name = "j2"
+ranks = 4
+allocation = "random"
+start_us = {1}
+program = {{ kind = "all-to-all", bytes = 20000 }}
+"""
+
+
+def test_the_judge_chooses_the_same_routes_whenever_all_begin(netloom, write):
+    """Spans of the run were counted from 0: later starts gave other spans, and j2 ended 21 % later."""
+    chosen = []
+    for start in (0, 12_345.5):
+        write("s.toml", THREE.format(start, start + 500))
+        runs = netloom.result("simulate", "s.toml")["runs"]
+        chosen.append([(run["routing"], [job["completion_ms"] for job in run["jobs"]]) for run in runs])
+    assert chosen[0] == chosen[1]
+
+
+UNTIL = """\
+fabric = "two-level:leaves=4,hosts=6,spines=1"
+[[job]]
+name = "long"
+hosts = ["host0000", "host0006"]
+program = { kind = "stream", pattern = "shift:1", bytes = "1MB", messages = 10 }
+[[job]]
+name = "short"
+hosts = ["host0001", "host0007"]
+program = { kind = "stream", pattern = "shift:1", bytes = "100kB" }
+[[job]]
+name = "bully"
+hosts = ["host0002", "host0008"]
+until = "short"
+program = { kind = "stream", pattern = "shift:1", bytes = "200kB" }
+"""
+
+
+@pytest.mark.parametrize("model", ["packet", "fluid"])
+def test_a_job_that_starts_over_has_no_time_of_its_own(netloom, write, model):
+    """It had one where a longer job kept the run going: of as many rounds as it had begun."""
+    write("s.toml", UNTIL)
+    (run,) = netloom.result("simulate", "s.toml", "--model", model)["runs"]
+    times = {job["name"]: job["completion_ms"] for job in run["jobs"]}
+    assert times["bully"] is None
+    assert times["long"] > times["short"] > 0

@@ -123,7 +123,7 @@ pub fn choose(asked: &Asked, control: &Control) -> Result<Choice, ComposeError> 
         work: 0,
     };
     let first = match measure {
-        Some(model) => asked.run(asked.start, model, None, None, control)?,
+        Some(model) => asked.run(asked.start, model, None, control)?,
         None => None,
     };
     let Some((model, first)) = measure.zip(first) else {
@@ -170,7 +170,7 @@ pub fn choose(asked: &Asked, control: &Control) -> Result<Choice, ComposeError> 
         let began_ps = first_start(&first);
         let until = began_ps + ((first.end_ps - began_ps) as f64 * PATIENCE) as u64;
         if control.stopped().is_none()
-            && let Some(outcome) = asked.run(&candidate.routes, model, Some(until), None, control)?
+            && let Some(outcome) = asked.run(&candidate.routes, model, Some(until), control)?
         {
             candidate.completion_ps = longest(&outcome);
             candidate.ratio = ratio(&outcome, &first);
@@ -221,16 +221,21 @@ impl Asked<'_> {
         Ok((best.routes, best.changed_because, best.work))
     }
 
-    /// What hosts send each other in so many equal spans of the start's run, `first`, one more where the first job begins within one; nothing if that is stopped. Always of packets: flows record
-    /// nothing over time.
+    /// What hosts send each other in so many equal spans of the start's run, `first`, from the start of its first job on; nothing if that is
+    /// stopped. Always of packets: flows record nothing over time.
     ///
     /// # Errors
     /// What keeps a run from beginning.
     pub fn windows(&self, first: &Outcome, spans: u64, control: &Control) -> Result<Vec<Csr>, ComposeError> {
         let every = ((first.end_ps - first_start(first)) / spans + 1).max(1_000_000);
         let measure = Measure { pairs: true, counters_every_ps: Some(every), ..Measure::default() };
-        let run = self.run(self.start, Model::Packet, None, Some(measure), control)?;
-        let Some(pairs) = run.and_then(|outcome| outcome.recorded.pairs) else { return Ok(Vec::new()) };
+        let setup = self.scene.setup(self.fabric, Scheme::Tables(self.start), Model::Packet, self.threads);
+        let mut setup = Setup { measure, ..setup };
+        // Intervals count from 0.
+        let began_ps = setup.jobs.iter().map(|job| job.start_ps).min().unwrap_or(0);
+        setup.jobs.iter_mut().for_each(|job| job.start_ps -= began_ps);
+        setup.until_ps = setup.until_ps.map(|until_ps| until_ps.saturating_sub(began_ps));
+        let Some(pairs) = whole(setup, control)?.and_then(|outcome| outcome.recorded.pairs) else { return Ok(Vec::new()) };
         let hosts = self.fabric.host_count() as u32;
         let mut windows = Vec::new();
         for rows in pairs.chunk_by(|a, b| a.interval == b.interval) {
@@ -252,23 +257,28 @@ impl Asked<'_> {
         routes: &Routes,
         model: Model,
         until_ps: Option<u64>,
-        measure: Option<Measure>,
         control: &Control,
     ) -> Result<Option<Outcome>, ComposeError> {
         let setup = self.scene.setup(self.fabric, Scheme::Tables(routes), model, self.threads);
-        let own = setup.until_ps;
-        let until_ps = own.into_iter().chain(until_ps).min();
-        let measure = measure.unwrap_or_default();
-        let outcome = match simulate(Setup { until_ps, measure, ..setup }, control) {
-            Ok(outcome) => outcome,
-            // What the scene's own run will refuse, with its words.
-            Err(SimError::State) => unreachable!("no state is read"),
-            Err(_) => return Ok(None),
-        };
-        let cut = outcome.stopped.is_some() || outcome.at_max_time;
-        let whole = !cut && outcome.deadlock.is_none() && outcome.stuck.is_empty();
-        Ok((whole && longest(&outcome).is_some()).then_some(outcome))
+        let until_ps = setup.until_ps.into_iter().chain(until_ps).min();
+        whole(Setup { until_ps, ..setup }, control)
     }
+}
+
+/// A run that has come to its end; `None` for others.
+///
+/// # Errors
+/// What keeps a run from beginning.
+fn whole(setup: Setup, control: &Control) -> Result<Option<Outcome>, ComposeError> {
+    let outcome = match simulate(setup, control) {
+        Ok(outcome) => outcome,
+        // What the scene's own run will refuse, with its words.
+        Err(SimError::State) => unreachable!("no state is read"),
+        Err(_) => return Ok(None),
+    };
+    let cut = outcome.stopped.is_some() || outcome.at_max_time;
+    let whole = !cut && outcome.deadlock.is_none() && outcome.stuck.is_empty();
+    Ok((whole && longest(&outcome).is_some()).then_some(outcome))
 }
 
 /// The model that is simulated in seconds; none for what is too much for both.

@@ -51,14 +51,14 @@ fn bully(fabric: &Fabric) -> Job {
 
 fn setup<'a>(
     fabric: &'a Fabric,
-    routes: &'a Routes,
+    scheme: Scheme<'a>,
     model: Model,
     profile: Profile,
     jobs: Vec<Job>,
 ) -> Setup<'a> {
     Setup {
         fabric,
-        scheme: Scheme::Tables(routes),
+        scheme,
         model,
         profile,
         jobs,
@@ -71,9 +71,9 @@ fn setup<'a>(
 }
 
 /// A run of a job, alone and beside a bully: both end in the same way, the second at most 1 % later.
-fn both(fabric: &Fabric, routes: &Routes, model: Model, profile: &Profile, job: &dyn Fn() -> Job) -> Outcome {
+fn both(fabric: &Fabric, scheme: Scheme, model: Model, profile: &Profile, job: &dyn Fn() -> Job) -> Outcome {
     let run = |jobs| {
-        let setup = setup(fabric, routes, model, profile.clone(), jobs);
+        let setup = setup(fabric, scheme, model, profile.clone(), jobs);
         simulate(setup, &Control::new()).unwrap()
     };
     let (alone, beside) = (run(vec![job()]), run(vec![job(), bully(fabric)]));
@@ -110,9 +110,10 @@ fn eager(profile: Profile) -> Profile {
 #[test]
 fn packets_that_wait_for_each_other_are_found_beside_a_job_that_starts_over() {
     let (fabric, routes) = ring(4);
-    let outcome = both(&fabric, &routes, Model::Packet, &eager(Profile::infiniband()), &|| {
-        round_the_ring(&fabric, 4_000_000)
-    });
+    let outcome =
+        both(&fabric, Scheme::Tables(&routes), Model::Packet, &eager(Profile::infiniband()), &|| {
+            round_the_ring(&fabric, 4_000_000)
+        });
     let deadlock = outcome.deadlock.expect("the ring locks up");
     assert_eq!(deadlock.cycle.len(), 4, "{:?}", deadlock.cycle);
     assert!(
@@ -121,6 +122,29 @@ fn packets_that_wait_for_each_other_are_found_beside_a_job_that_starts_over() {
         outcome.stuck
     );
     assert!(outcome.end_ps < 3_000_000_000, "{} ps", outcome.end_ps);
+}
+
+/// Whose turn it is does not fit; shorter packets behind it would, and wait too.
+#[test]
+fn packets_that_wait_their_turn_behind_longer_ones_are_found_too() {
+    let (fabric, routes) = ring(4);
+    let (hosts, _) = shared(&fabric);
+    let steps = |bytes: &[u64; 8]| -> Vec<Vec<Op>> {
+        let sends = |r: usize| Op::Isend { to: ((r + 6) % 8) as u32, bytes: bytes[r], tag: 0 };
+        let receives = |r: usize| Op::Recv { from: ((r + 2) % 8) as u32, tag: 0 };
+        (0..8).map(|r| vec![sends(r), receives(r)]).collect()
+    };
+    let mut locked = 0;
+    for seed in 0..40 {
+        let mut random = stream(seed, 4);
+        let bytes = [0; 8].map(|_| [1, 40_000, 100_000, 400_000][below(&mut random, 4) as usize]);
+        let steps = steps(&bytes);
+        let job = || Job::new("solver", hosts.clone(), steps.clone());
+        let profile = eager(Profile::infiniband());
+        let outcome = both(&fabric, Scheme::Tables(&routes), Model::Packet, &profile, &job);
+        locked += usize::from(outcome.deadlock.is_some());
+    }
+    assert!(locked >= 4, "{locked}");
 }
 
 /// The moment, and all that is told, is the same for any division.
@@ -167,7 +191,7 @@ fn a_message_that_nobody_sends_is_named_beside_a_job_that_starts_over() {
         )
     };
     for model in [Model::Packet, Model::Fluid] {
-        let outcome = both(&fabric, &routes, model, &Profile::infiniband(), &waits);
+        let outcome = both(&fabric, Scheme::Tables(&routes), model, &Profile::infiniband(), &waits);
         let told =
             "solver rank 0 (step 1) in receive from rank 1 tag 5; open receives: rank 1 tag 5 (never sent)";
         assert_eq!(outcome.stuck, [told]);
@@ -194,7 +218,7 @@ fn who_waits_long_is_waited_for() {
             Job::new("solver", vec![hosts[0], hosts[hosts.len() - 1]], rounds.clone()),
             Job { until: Some(0), ..Job::new("bully", bullies.clone(), flood.clone()) },
         ];
-        let setup = setup(&fabric, &routes, model, eager(Profile::infiniband()), jobs);
+        let setup = setup(&fabric, Scheme::Tables(&routes), model, eager(Profile::infiniband()), jobs);
         let outcome = simulate(setup, &Control::new()).unwrap();
         assert!(
             outcome.stuck.is_empty() && outcome.jobs[0].times.end_ps() > Some(3_000_000_000),
@@ -245,11 +269,14 @@ fn hostile_programs_that_stall_are_told_of_as_they_are_alone() {
         for model in [Model::Packet, Model::Fluid] {
             for profile in [Profile::infiniband(), Profile::codes()] {
                 let profile = if model == Model::Fluid || seed % 2 == 0 { profile } else { eager(profile) };
-                stuck += usize::from(!both(&fabric, &routes, model, &profile, &job).stuck.is_empty());
+                stuck += usize::from(
+                    !both(&fabric, Scheme::Tables(&routes), model, &profile, &job).stuck.is_empty(),
+                );
             }
         }
         let around = || round_the_ring(&fabric, ring_bytes);
-        let outcome = both(&fabric, &routes, Model::Packet, &eager(Profile::infiniband()), &around);
+        let outcome =
+            both(&fabric, Scheme::Tables(&routes), Model::Packet, &eager(Profile::infiniband()), &around);
         locked += usize::from(outcome.deadlock.is_some());
     }
     assert!(

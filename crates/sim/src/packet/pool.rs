@@ -175,6 +175,17 @@ impl<T: Linked> Pool<T> {
     pub fn live(&self) -> usize {
         self.live
     }
+
+    /// The indices in use; takes time for all slots.
+    pub fn live_indices(&self) -> impl Iterator<Item = u32> {
+        let mut is_free = vec![false; self.slots.len()];
+        let mut free = self.free;
+        while free != NONE {
+            is_free[free as usize] = true;
+            free = self.slots[free as usize].next();
+        }
+        (0..self.slots.len() as u32).filter(move |&index| !is_free[index as usize])
+    }
 }
 
 /// A first-in-first-out list through a pool.

@@ -56,11 +56,17 @@ pub struct JobTimes {
     pub ranks_ps: Vec<Option<u64>>,
     /// Times the job started over, least of all ranks.
     pub rounds: u32,
+    /// It starts over until another job ends.
+    pub starts_over: bool,
 }
 
 impl JobTimes {
-    /// When the last rank ended, ps of simulated time.
+    /// When the last rank ended, ps of simulated time. `None` too for a job that starts over: when it ends is another's time, and how many
+    /// rounds that took is not the same in other runs.
     pub fn end_ps(&self) -> Option<u64> {
+        if self.starts_over {
+            return None;
+        }
         self.ranks_ps.iter().copied().max_by_key(|t| t.unwrap_or(u64::MAX)).flatten()
     }
 

@@ -86,19 +86,20 @@ impl Collective {
             (Kind::Barrier, Algorithm::BinaryTree) => binary_up_and_down(me, n, bytes, step),
             (Kind::Barrier, _) => dissemination(me, n, bytes, step),
             (Kind::Broadcast, Algorithm::Ring) => {
-                // A binomial scatter followed by a ring, the shares rounded up.
-                let share = bytes.div_ceil(u64::from(n));
+                // A binomial scatter followed by a ring.
                 let scatter = scatter_steps(turned, n);
                 if step < scatter {
-                    scatter_step(turned, n, share, step).map(|s| s.renamed(back))
+                    let shares = |first, count| parts(bytes, n, first, count);
+                    scatter_step(turned, n, shares, step).map(|s| s.renamed(back))
                 } else {
-                    ring(turned, n, |_| share, step - scatter, n - 1).map(|s| s.renamed(back))
+                    ring(turned, n, |turn| parts(bytes, n, (turned + n - turn) % n, 1), step - scatter, n - 1)
+                        .map(|s| s.renamed(back))
                 }
             }
             (Kind::Broadcast, _) => binomial_down(turned, n, bytes, step).map(|s| s.renamed(back)),
             (Kind::Reduce, _) => binomial_up(turned, n, bytes, step).map(|s| s.renamed(back)),
             (Kind::Allreduce, Algorithm::Ring) => {
-                ring(me, n, |_| bytes.div_ceil(u64::from(n)), step, 2 * (n - 1))
+                ring(me, n, |turn| parts(bytes, n, (me + 2 * n - turn) % n, 1), step, 2 * (n - 1))
             }
             (Kind::Allreduce, _) => recursive_doubling(me, n, step, bytes),
             (Kind::Allgather, Algorithm::Ring) => ring(me, n, |_| bytes, step, n - 1),
@@ -114,7 +115,9 @@ impl Collective {
             (Kind::Gather, Algorithm::Linear) => gather_linear(me, n, self.root % n, bytes, step),
             (Kind::Gather, _) => gather_step(turned, n, bytes, step).map(|s| s.renamed(back)),
             (Kind::Scatter, Algorithm::Linear) => scatter_linear(me, n, self.root % n, |_| bytes, step),
-            (Kind::Scatter, _) => scatter_step(turned, n, bytes, step).map(|s| s.renamed(back)),
+            (Kind::Scatter, _) => {
+                scatter_step(turned, n, |_, count| bytes * u64::from(count), step).map(|s| s.renamed(back))
+            }
             (Kind::ReduceScatter, Algorithm::Pairwise) => pairwise(me, n, |_| bytes, step),
             (Kind::ReduceScatter, _) => recursive_halving(me, n, step, bytes),
             (Kind::Scan | Kind::Exscan, Algorithm::Linear) => chain(me, n, bytes, step),
@@ -133,6 +136,13 @@ impl Collective {
             _ => self.even(me, step),
         }
     }
+}
+
+/// Bytes of `count` shares from `first` on, where `bytes` are cut into `n` as even as they can be: the first have one more.
+fn parts(bytes: u64, n: u32, first: u32, count: u32) -> u64 {
+    let (share, more) = (bytes / u64::from(n), bytes % u64::from(n));
+    let before = |k: u32| share * u64::from(k) + u64::from(k).min(more);
+    before(first + count) - before(first)
 }
 
 impl Step {
@@ -239,6 +249,22 @@ mod tests {
             let down: u64 = (1..n).map(|k| u64::from(k.count_ones())).sum();
             let ring = (n64 - 1) * n64 + down;
             assert_eq!(total(Kind::Broadcast, Algorithm::Ring, n64 * 10, n, root), ring * 10);
+            // Shares that are not equal sum up to all bytes, and each goes its way as a whole.
+            assert_eq!(total(Kind::Allreduce, Algorithm::Ring, 1000, n, 0), 2 * (n64 - 1) * 1000);
+            let broadcast = Collective {
+                algorithm: Some(Algorithm::Ring),
+                root,
+                ..Collective::all(Kind::Broadcast, 1000, n)
+            };
+            let sent = play(broadcast);
+            for me in (0..n).filter(|&me| me != root) {
+                let come: u64 = sent.iter().filter(|((_, to), _)| *to == me).map(|(_, bytes)| bytes).sum();
+                let leaf = (me + n - root) % n;
+                let below = (leaf & leaf.wrapping_neg()).min(n - leaf);
+                // Its subtree's shares come by the tree; all but its own by the ring.
+                let own = parts(1000, n, leaf, 1);
+                assert_eq!(come, 1000 - own + parts(1000, n, leaf, below), "{me} of {n}");
+            }
         }
     }
 

@@ -39,16 +39,16 @@ pub(super) fn binomial_up(me: u32, n: u32, bytes: u64, step: u32) -> Option<Step
 }
 
 pub(super) fn scatter_steps(me: u32, n: u32) -> u32 {
-    (0..).take_while(|&k| scatter_step(me, n, 1, k).is_some()).count() as u32
+    (0..).take_while(|&k| scatter_step(me, n, |_, _| 1, k).is_some()).count() as u32
 }
 
-/// Down a binomial tree, to each child the shares of its subtree.
-pub(super) fn scatter_step(me: u32, n: u32, share: u64, step: u32) -> Option<Step> {
-    let step = binomial_down(me, n, share, step)?;
+/// Down a binomial tree, to each child the shares of its subtree: `bytes` from a rank on, of so many.
+pub(super) fn scatter_step(me: u32, n: u32, bytes: impl Fn(u32, u32) -> u64, step: u32) -> Option<Step> {
+    let step = binomial_down(me, n, 0, step)?;
     Some(match step {
-        Step::To(child, share) => {
+        Step::To(child, _) => {
             let below = (child & child.wrapping_neg()).min(n - child);
-            Step::To(child, share * u64::from(below))
+            Step::To(child, bytes(child, below))
         }
         other => other,
     })

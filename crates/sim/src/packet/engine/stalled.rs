@@ -4,8 +4,12 @@
 //! its far end waits there for blocked lanes. What is left is the largest such set: every lane that can go on is taken out of it, and then every one
 //! that brings something to such a lane.
 //!
-//! Looked for where a packet keeps to the output that it waits for; packets that may yet take another, and adapters that wait for responses, are
-//! never found blocked.
+//! Of the packets that wait for a lane only the one whose turn it is counts: a shorter one behind it that would fit waits too. So it is looked
+//! for once every packet of the jobs that are waited for stands still; what still moves could change whose turn it is. (A job that starts over
+//! could too, if it sends by a lane that is blocked.)
+//!
+//! Looked for where a packet keeps to the output that it waits for. Adaptive packets, which may yet take another, have up*/down* ways, and never
+//! wait for each other; adapters that wait for responses are never found blocked.
 
 use std::collections::{HashMap, HashSet};
 
@@ -17,7 +21,7 @@ use crate::observe::Observer;
 use crate::packet::choice::Choice;
 use crate::packet::network::Network;
 use crate::packet::pool::NONE;
-use crate::packet::switch::Port;
+use crate::packet::switch::{Port, next_in_turn};
 use crate::program::Program;
 use crate::stalled::{Awaited, idle};
 
@@ -35,8 +39,12 @@ pub(in crate::packet) fn stalled<C: Choice, P: Program, O: Observer>(
         return None;
     }
     let blocked = Blocked::of(parts, time_ps);
-    let (packets, by_job) = blocked.messages();
-    let stands = |&(job, under_way): &(usize, i64)| by_job.get(&job).copied().unwrap_or(0) >= under_way;
+    let (packets, by_job) = blocked.held();
+    let live = live_packets(parts);
+    let stands = |&(job, under_way): &(usize, i64)| {
+        let held = by_job.get(&job).copied().unwrap_or_default();
+        held.messages >= under_way && held.packets == live.get(&job).copied().unwrap_or(0)
+    };
     idle.iter().all(stands).then(|| {
         let lanes = first.ports.lanes;
         let cycle = cycle(&blocked.waits_for()).into_iter();
@@ -46,10 +54,59 @@ pub(in crate::packet) fn stalled<C: Choice, P: Program, O: Observer>(
     })
 }
 
+/// What of a job blocked lanes hold.
+#[derive(Clone, Copy, Default)]
+struct Held {
+    messages: i64,
+    packets: usize,
+}
+
+/// Packets in the network, by job.
+fn live_packets<C: Choice, P: Program, O: Observer>(
+    parts: &[&Network<'_, C, P, O>],
+) -> HashMap<usize, usize> {
+    let mut live = HashMap::new();
+    for part in parts {
+        for index in part.packets.live_indices() {
+            *live.entry(job_of(parts, part, index)).or_default() += 1;
+        }
+    }
+    live
+}
+
+/// The job of a packet.
+fn job_of<C: Choice, P: Program, O: Observer>(
+    parts: &[&Network<'_, C, P, O>],
+    part: &Network<'_, C, P, O>,
+    index: u32,
+) -> usize {
+    let record = part.origins[index as usize].message;
+    let to = part.partition.of_address(part.fabric, part.space, part.packets.get(index).address).unwrap_or(0);
+    part.program.job(parts[usize::from(to)].hosts.incoming(record).token)
+}
+
 impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
     /// The jobs that the run's end waits for, as far as they are here.
     pub(in crate::packet) fn awaited(&self) -> Vec<Awaited> {
         self.program.awaited(&|host| self.desk.is_here(host))
+    }
+
+    /// The packet whose turn it is among those that wait for room in a lane's output buffer, as `next_admitted` has it.
+    fn next_waiting(&self, link: u32, lane: u8) -> Option<u32> {
+        let state = &self.ports.lane[link as usize * self.ports.lanes + usize::from(lane)];
+        if state.waiting.is_empty() {
+            return None;
+        }
+        if self.ports.features.by_place {
+            let place = next_in_turn(state.waiting.places(), state.turn);
+            return Some(self.ports.inputs.packet(self.ports.back(link, place), lane));
+        }
+        let mut waiting = state.waiting.iter(&self.packets);
+        if !self.ports.features.in_turn {
+            return waiting.next();
+        }
+        let number = |index: u32| self.ports.port[self.packets.get(index).via as usize].to_number;
+        waiting.min_by_key(|&index| state.inputs_before(number(index)))
     }
 
     /// The wire bytes of the packet that a lane sends next; 0 if it has none.
@@ -74,7 +131,6 @@ struct Blocked<'p, 'f, C, P: Program, O> {
 
 impl<'p, 'f, C: Choice, P: Program, O: Observer> Blocked<'p, 'f, C, P, O> {
     fn of(parts: &'p [&'p Network<'f, C, P, O>], time_ps: u64) -> Self {
-        let lanes = parts[0].ports.lanes;
         let count = parts[0].ports.lane.len();
         let mut found = Self { parts, is_blocked: vec![false; count] };
         let mut held_bytes = vec![0; count];
@@ -86,9 +142,7 @@ impl<'p, 'f, C: Choice, P: Program, O: Observer> Blocked<'p, 'f, C, P, O> {
                 continue;
             }
             for index in found.waiting(at) {
-                let packet = part.packets.get(index);
-                held_bytes[packet.via as usize * lanes + usize::from(packet.lane())] +=
-                    i64::from(packet.wire);
+                held_bytes[found.comes_from(at, index)] += i64::from(part.packets.get(index).wire);
             }
             found.is_blocked[at] = !found.can_go(at, time_ps);
             if !found.is_blocked[at] {
@@ -130,7 +184,7 @@ impl<'p, 'f, C: Choice, P: Program, O: Observer> Blocked<'p, 'f, C, P, O> {
         packet.via as usize * self.parts[0].ports.lanes + usize::from(packet.lane())
     }
 
-    /// Whether a lane has room for what it sends, or for what waits for it, or room is on its way.
+    /// Whether a lane has room for what it sends, or for the next that waits for it, or room is on its way.
     fn can_go(&self, at: usize, time_ps: u64) -> bool {
         let (part, lanes) = (self.sender(at), self.parts[0].ports.lanes);
         let (link, lane) = ((at / lanes) as u32, (at % lanes) as u8);
@@ -138,7 +192,7 @@ impl<'p, 'f, C: Choice, P: Program, O: Observer> Blocked<'p, 'f, C, P, O> {
         let wire = part.wire_of_next(link, lane);
         let sends = wire > 0 && i64::from(wire) <= room.to_send;
         let fits = |index: u32| i64::from(part.packets.get(index).wire) <= room.to_queue;
-        part.ports.port(link).to == Port::HOST || sends || self.waiting(at).any(fits)
+        part.ports.port(link).to == Port::HOST || sends || part.next_waiting(link, lane).is_some_and(fits)
     }
 
     /// Whether all that a blocked lane lacks is held by packets that wait at its far end: the first of them holds up the others, or no other is on its way.
@@ -149,20 +203,20 @@ impl<'p, 'f, C: Choice, P: Program, O: Observer> Blocked<'p, 'f, C, P, O> {
         held_bytes > 0 && (part.ports.features.head_of_line || held == Some(held_bytes))
     }
 
-    /// Packets in blocked lanes, and of every job the messages that have one there.
-    fn messages(&self) -> (usize, HashMap<usize, i64>) {
+    /// Packets in blocked lanes; and of every job, these and the messages that have one there.
+    fn held(&self) -> (usize, HashMap<usize, Held>) {
         let mut seen = HashSet::new();
-        let mut by_job = HashMap::new();
+        let mut by_job: HashMap<usize, Held> = HashMap::new();
         let mut packets = 0;
         let mut count = |part: &Network<'f, C, P, O>, address, record: u32| {
             let to = part.partition.of_address(part.fabric, part.space, address).unwrap_or(0);
             if seen.insert((to, record)) {
                 let token = self.parts[usize::from(to)].hosts.incoming(record).token;
-                *by_job.entry(part.program.job(token)).or_insert(0) += 1;
+                by_job.entry(part.program.job(token)).or_default().messages += 1;
             }
         };
         let lanes = self.parts[0].ports.lanes;
-        let mut rests = Vec::new();
+        let (mut rests, mut here) = (Vec::new(), Vec::new());
         for at in (0..self.is_blocked.len()).filter(|&at| self.is_blocked[at]) {
             let part = self.sender(at);
             let queue = part.ports.lane[at].queue;
@@ -183,11 +237,15 @@ impl<'p, 'f, C: Choice, P: Program, O: Observer> Blocked<'p, 'f, C, P, O> {
                 .flat_map(|&index| part.ports.end[self.comes_from(at, index)].inbox.iter(&part.packets));
             for index in queue.iter(&part.packets).chain(waiting.iter().copied()).chain(behind) {
                 packets += 1;
+                here.push((part, index));
                 count(part, part.packets.get(index).address, part.origins[index as usize].message);
             }
         }
+        for (part, index) in here {
+            by_job.entry(job_of(self.parts, part, index)).or_default().packets += 1;
+        }
         for (job, left) in rests {
-            *by_job.entry(job).or_insert(0) += left as i64;
+            by_job.entry(job).or_default().messages += left as i64;
         }
         (packets, by_job)
     }

@@ -67,6 +67,7 @@ impl Player {
             start_ps: self.jobs[job].start_ps,
             ranks_ps: ranks.iter().map(|r| r.end_ps).collect(),
             rounds: ranks.iter().map(|r| r.rounds).min().unwrap_or(0),
+            starts_over: self.jobs[job].until.is_some(),
         }
     }
 
