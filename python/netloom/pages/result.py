@@ -1,0 +1,117 @@
+"""Any verb's JSON result as a page's document: objects and lists of objects as tables."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from netloom.errors import FormatError
+
+EXPECTED = "expected what netloom VERB --format json prints"
+
+
+def document(data: bytes, source: str) -> dict[str, Any]:
+    """What a page tells of a result.
+
+    Parameters
+    ----------
+    data : bytes
+        The JSON.
+    source : str
+        What errors call it.
+
+    Raises
+    ------
+    FormatError
+        If it is none of netloom's.
+    """
+    try:
+        found = json.loads(data, parse_constant=_refuse)
+        verb = str(found["schema"]).split("/")[0]
+        known = verb.startswith("netloom.") and isinstance(found["result"], dict)
+    except (ValueError, KeyError, TypeError, RecursionError):
+        known = False
+    if not known:
+        raise FormatError(f"{source}: {EXPECTED}", source)
+    return {"kind": "result", "verb": verb.removeprefix("netloom."), "document": found}
+
+
+def _refuse(word: str) -> float:
+    raise ValueError(word)
+
+
+_ENDS = {
+    "_bytes_per_s": "B/s",
+    "_bytes": "B",
+    "_percent": "%",
+    "_us": "µs",
+    "_ms": "ms",
+    "_ns": "ns",
+    "_ps": "ps",
+    "_mb": "MB",
+    "_seconds": "s",
+    "seconds": "s",
+    "bytes": "B",
+    "utilisation": "share",
+    "load": "B",
+    "_bound": "B",
+    "_bound_upper": "B",
+}
+"""What keys of results end in, and the unit that it says."""
+
+
+def unit(path: str) -> str:
+    """The unit that a key says, or those that it lies in: `latency_us/p99` is in microseconds.
+
+    Examples
+    --------
+    >>> unit("message_latency_us/p99"), unit("ar_gap_percent"), unit("hosts")
+    ('µs', '%', 'n')
+    """
+    for key in reversed(path.split("/")):
+        for end, word in _ENDS.items():
+            if key.endswith(end) and not key.startswith("proven"):
+                return word
+    return "n"
+
+
+def tables(value: Any, at: str, name: str) -> list[tuple[str, str, list[tuple[str, Any]], list[str]]]:
+    """What of a result lies in which table: its name, where it is, its rows and its columns.
+
+    An object is a table of one row; one inside of it adds its columns, a list of objects is another table.
+    """
+    found: list[tuple[str, str, list[tuple[str, Any]], list[str]]] = []
+    rows = value if isinstance(value, list) else [value]
+    heads: dict[str, None] = {}
+    for number, row in enumerate(rows):
+        here = f"{at}/{number}" if isinstance(value, list) else at
+        for key, item in _flat(row):
+            if isinstance(item, list) and any(isinstance(one, dict) for one in item):
+                if all(isinstance(one, dict) for one in item):
+                    label = f"{name}: {key}" if len(rows) == 1 else f"{name} {number + 1}: {key}"
+                    found += tables(item, f"{here}/{key}", label)
+            else:
+                heads[key] = None
+    columns = list(heads)
+    if columns:
+        pointers = range(len(rows))
+        listed = [(f"{at}/{n}" if isinstance(value, list) else at, rows[n]) for n in pointers]
+        found.insert(0, (name, at, listed, columns))
+    return found
+
+
+def _flat(row: Any, before: str = "") -> list[tuple[str, Any]]:
+    """Keys and values of an object, with those of objects in it as `outer/inner`."""
+    found: list[tuple[str, Any]] = []
+    for key, value in row.items():
+        path = f"{before}{escaped(key)}"
+        if isinstance(value, dict):
+            found += _flat(value, f"{path}/")
+        else:
+            found.append((path, value))
+    return found
+
+
+def escaped(key: str) -> str:
+    """A key as JSON pointers have it."""
+    return key.replace("~", "~0").replace("/", "~1")
