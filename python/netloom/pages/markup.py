@@ -35,13 +35,14 @@ class Column:
 
 @dataclass(frozen=True)
 class Row:
-    """A row: its names, where its object is, and the object."""
+    """A row: its names, where its object is, and the object. `span`: so many rows have its first name."""
 
     names: Sequence[str]
     at: str
     value: Any
     colour: str = ""
     bar: Bar | None = None
+    span: int = 1
 
 
 @dataclass(frozen=True)
@@ -79,7 +80,7 @@ def table(caption: str, heads: Sequence[str], columns: Sequence[Column], rows: S
     )
     body = "\n".join(_row(row, columns, barred) for row in rows)
     return (
-        f'<div class="wide" tabindex="0" role="region" aria-label="{text(caption)}">'
+        f'<div class="wide" tabindex="0" role="group" aria-label="{text(caption)}">'
         f"<table><caption>{text(caption)}</caption>\n<thead><tr>{top}</tr></thead>\n<tbody>\n{body}\n"
         "</tbody></table></div>"
     )
@@ -98,7 +99,8 @@ def facts(at: str, value: Any, columns: Sequence[Column]) -> str:
 def _row(row: Row, columns: Sequence[Column], barred: bool) -> str:
     mark = f'<i class="dot" style="background:{row.colour}"></i>' if row.colour else ""
     names = "".join(
-        f'<th scope="row">{mark if place == len(row.names) - 1 else ""}{text(name)}</th>'
+        f'<th scope="row"{f" rowspan={row.span}" if place == 0 and row.span > 1 else ""}>'
+        f"{mark if place == len(row.names) - 1 else ''}{text(name)}</th>"
         for place, name in enumerate(row.names)
     )
     cells = "".join(f'<td class="{_side(c)}">{text(_shown(row.value, c))}</td>' for c in columns)

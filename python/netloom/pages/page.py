@@ -73,6 +73,11 @@ def _section(head: str, *blocks: str, note: str = "") -> str:
     return f"<section><h2>{text(head)}</h2>\n{said}" + "\n".join(blocks) + "</section>"
 
 
+def _beside(blocks: Sequence[str]) -> str:
+    """Blocks side by side where there is room."""
+    return '<div class="beside">' + "\n".join(f"<div>{block}</div>" for block in blocks) + "</div>"
+
+
 def _colours(routings: Sequence[Mapping[str, Any]]) -> list[str]:
     return [look.colour for look in legend.looks([row["routing"] for row in routings])]
 
@@ -120,11 +125,11 @@ def _routes(at: str, part: Mapping[str, Any]) -> list[str]:
     blocks = []
     columns = [Column("value", "load", "B"), Column("pairs", "pairs")]
     for n, row in enumerate(routings):
-        blocks.append(_busiest(f"{at}/routings/{n}", row, colours[n], columns))
+        hottest = _busiest(f"{at}/routings/{n}", row, colours[n], columns)
         who = "".join(_users(f"{at}/routings/{n}/busiest/{k}", link) for k, link in enumerate(row["busiest"]))
         name = legend.name(row["routing"])
-        blocks.append(f"<details><summary>{text(name)}: who loads them</summary>\n{who}</details>")
-    return [*found, _section("Hottest links, and who loads them", *blocks)]
+        blocks.append(f"{hottest}<details><summary>{text(name)}: who loads them</summary>\n{who}</details>")
+    return [*found, _section("Hottest links, and who loads them", _beside(blocks))]
 
 
 def _place(value: float | None, most: float) -> float | None:
@@ -137,17 +142,16 @@ def _levels(
 ) -> str:
     most = max((row["max"] for of in routings for row in of["levels"]), default=0.0) or 1.0
     most = max(most, bound or 0.0)
-    count = len(routings[0]["levels"]) if routings else 0
+    place = None if bound is None else bound / most
     rows = []
-    for k in range(count):
+    # All of one fabric: the same levels.
+    for k, first in enumerate(routings[0]["levels"]):
         for n, of in enumerate(routings):
-            if k < len(of["levels"]):
-                row = of["levels"][k]
-                bar = Bar(
-                    row["max"] / most, colours[n], row["mean"] / most, None if bound is None else bound / most
-                )
-                names = [row["tier"] if n == 0 else "", legend.name(of["routing"])]
-                rows.append(Row(names, f"{at}/routings/{n}/levels/{k}", row, colours[n], bar))
+            row = of["levels"][k]
+            names = [*([first["tier"]] if n == 0 else []), legend.name(of["routing"])]
+            bar = Bar(row["max"] / most, colours[n], row["mean"] / most, place)
+            span = len(routings) if n == 0 else 1
+            rows.append(Row(names, f"{at}/routings/{n}/levels/{k}", row, colours[n], bar, span))
     columns = [Column("links", "links"), Column("mean", "mean", unit), Column("max", "largest", unit)]
     what = "Load" if unit == "B" else "Utilisation"
     line = " The long line is the AR bound." if bound is not None else ""
@@ -236,7 +240,7 @@ def _run(at: str, part: Mapping[str, Any]) -> list[str]:
             _section(
                 "Levels over time",
                 *(strips(f"{at}/routings/{n}", of, longest, queue) for n, of in enumerate(routings)),
-                note="Darker is busier: a level's busiest link, the mean of its links, its longest queue.",
+                note="Stronger colour is more: a level's busiest link, the mean of its links, its longest queue.",
             )
         )
     links = [
@@ -245,7 +249,7 @@ def _run(at: str, part: Mapping[str, Any]) -> list[str]:
         Column("packets", "packets"),
     ]
     busiest = [_busiest(f"{at}/routings/{n}", of, colours[n], links) for n, of in enumerate(routings)]
-    return [*found, _section("Busiest links", *busiest)]
+    return [*found, _section("Busiest links", _beside(busiest))]
 
 
 def _picture(part: Mapping[str, Any], head: str) -> str:

@@ -96,7 +96,7 @@ def _table(at: str, name: str, strip: Mapping[str, Any]) -> str:
     )
     caption = f"{name}: {strip['name']} by level"
     return (
-        f'<details><summary>{text(caption)}</summary><div class="wide" tabindex="0" role="region" '
+        f'<details><summary>{text(caption)}</summary><div class="wide" tabindex="0" role="group" '
         f'aria-label="{text(caption)}"><table class="columns"><thead><tr><th scope="col">from</th>{top}</tr>'
         f"</thead>\n<tbody>{rows}</tbody></table></div></details>"
     )
