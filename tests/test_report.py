@@ -77,6 +77,22 @@ def test_loads_of_all_links_are_in_the_page(netloom):
     assert everyone == np.flatnonzero(table["alive"]).tolist()
 
 
+def test_a_bound_that_routes_can_beat_is_no_line(netloom):
+    """On a dragonfly minhop leaves the up*/down* ways: 6 B, and their bound is 7 B."""
+    netloom.ok("report", "dragonfly:p=2,a=4,h=2", "shift:9", "minhop", "updn", "-o", "page.html")
+    found = checked(page(netloom))
+    (part,) = found.document["parts"]
+    assert [of["max_load"] for of in part["routings"]] == [6.0, 7.0]
+    assert part["bound"] is None
+    assert 'class="bound"' not in found.source
+    assert part["routings"][0]["outside_because"]["text"] in found.source
+    netloom.ok("report", TREE, "shift:4", "ftree", "s-mod-k", "-o", "page.html")
+    (part,) = checked(page(netloom)).document["parts"]
+    # s-mod-k has no tables to compare.
+    assert [of["changed_entries"] for of in part["routings"]] == [0, None]
+    assert part["bound"] is not None
+
+
 def test_a_run_shows_jobs_levels_and_times(ran):
     result = ran.result("report", "run", "-o", "page.html", "--title", "A < B")
     assert result["title"] == "A < B"

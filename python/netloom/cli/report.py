@@ -89,7 +89,6 @@ def _parts(run: Run, what: str, more: tuple[str, ...]) -> tuple[list[dict[str, A
             raise UsageError(f"a run is a page of its own: expected nothing after {what}")
         extras.need("arrow")
         with run.timed("read"):
-            run.read("run", os.path.join(what, MANIFEST)) if os.path.isfile(what) else None
             part = ran.document(Path(what), runs.reader(run), run.note)
         return [part], api.ran_title(part)
     if not _core.is_generator(what) and (inputs.is_stdin(what) or _is_json(what)):

@@ -30,4 +30,4 @@ def texts(values: Sequence[str]) -> dict[str, str]:
 
 
 def _packed(data: bytes) -> str:
-    return base64.b64encode(zlib.compress(data, 9)).decode()
+    return base64.b64encode(zlib.compress(data, 6)).decode()

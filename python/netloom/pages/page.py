@@ -92,7 +92,7 @@ def _routes(at: str, part: Mapping[str, Any]) -> list[str]:
             f"{at}/routings/{n}",
             row,
             colours[n],
-            Bar(row["max_load"] / most, colours[n], bound=_place(row["ar_bound"], most)),
+            Bar(row["max_load"] / most, colours[n], bound=_place(part["bound"], most)),
         )
         for n, row in enumerate(routings)
     ]
@@ -100,19 +100,27 @@ def _routes(at: str, part: Mapping[str, Any]) -> list[str]:
         Column("fabric/hosts", "hosts"),
         Column("fabric/switches", "switches"),
         Column("fabric/links", "links"),
-        Column("fabric/dead_links", "links down"),
         Column("traffic/pairs", "pairs that send"),
         Column("traffic/total_bytes", "all they send", "B"),
     ]
+    changes = [
+        Column("changed_entries", "entries changed"),
+        Column("moved", "bytes moved", "share"),
+    ][: 2 * (len(routings) > 1)]
+    bound = (
+        " The line in a bar is the AR bound: what ideal adaptive routing would load the hottest link with."
+    )
+    if part["bound"] is None:
+        bound = " The AR bound is none of all these routes: they leave the ways that it ranges over."
+        changes.append(Column("outside_because/text", "no gap", "text"))
     found = [
         _section(
             "Routes",
             facts(at, part, net),
-            table("Maximum load beside the bound", ["routing"], _ROUTES, rows),
-            note="Load of a link: bytes it carries, at the speed of the fastest link. "
-            "The line in a bar is the AR bound: what ideal adaptive routing would carry at most.",
+            table("Maximum load beside the bound", ["routing"], [*_ROUTES, *changes], rows),
+            note="Load of a link: bytes it carries, at the speed of the fastest link." + bound,
         ),
-        _levels(at, routings, colours, "B", routings[0]["ar_bound"] if routings else None),
+        _levels(at, routings, colours, "B", part["bound"]),
         _picture(part, "Load of every link"),
     ]
     if part["traffic"]["jobs"]:
@@ -240,7 +248,7 @@ def _run(at: str, part: Mapping[str, Any]) -> list[str]:
             _section(
                 "Levels over time",
                 *(strips(f"{at}/routings/{n}", of, longest, queue) for n, of in enumerate(routings)),
-                note="Stronger colour is more: a level's busiest link, the mean of its links, its longest queue.",
+                note="Stronger colour is more: busiest link, mean of links, longest queue of a level.",
             )
         )
     links = [
@@ -260,12 +268,13 @@ def _picture(part: Mapping[str, Any], head: str) -> str:
         f'<i class="dot" style="background:{colours[n]}"></i>{text(legend.name(name))}</label>'
         for n, name in enumerate(names)
     )
+    choices = f"<fieldset><legend>routing</legend>{choices}</fieldset>\n" if len(names) > 1 else ""
     return (
         f'<section id="picture" hidden><h2>{text(head)}</h2>\n'
         '<p class="faint">A column is a switch (for hosts their leaf), a row a cable; gaps part pods. '
         "Point at a link to read it, click to open its switch. Ctrl and the wheel zoom, dragging moves. "
         "Keyboard: arrows, Enter opens, + and − zoom, 0 shows all.</p>\n"
-        f'<fieldset><legend>routing</legend>{choices}</fieldset>\n<div id="key"></div>\n'
+        f'{choices}<div id="key"></div>\n'
         f'<canvas id="fabric" tabindex="0" role="img" aria-label="{text(head)}, by level"></canvas>\n'
         '<p id="at" aria-live="polite"></p>\n<div id="opened" aria-live="polite"></div></section>'
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ import numpy as np
 
 from netloom import reading
 from netloom.errors import FormatError
-from netloom.manifest import read_manifest
+from netloom.manifest import MANIFEST, read_manifest
 from netloom.pages import links
 from netloom.runs.panels import Read, columns_of, panel
 
@@ -48,6 +49,8 @@ def document(folder: Path, read: Read = reading.whole, note: Callable[[str], obj
     manifest = read_manifest(folder)
     if not manifest["runs"]:
         raise FormatError(f"{folder}: has no routing to show")
+    read = cache(read)
+    read(folder / MANIFEST)  # It is one of the page's inputs.
     longest_ms = max(entry["result"]["simulated_ms"] for entry in manifest["runs"])
     routings: list[dict[str, Any]] = []
     values: dict[str, np.typing.NDArray[np.float64]] = {}

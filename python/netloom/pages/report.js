@@ -50,10 +50,10 @@ function laidOut(tier, links, ends, pods) {
   let gaps = 0;
   const columns = nodes.map((node, i) => {
     if (i > 0 && pods[node] !== pods[nodes[i - 1]]) gaps++;
-    return { node, links: found.get(node), gaps };
+    return { node, links: Int32Array.from(found.get(node)), gaps };
   });
-  // A gap is a share of the width, however many columns there are.
-  const gap = gaps ? Math.min(0.5, 0.06 * nodes.length / gaps) : 0;
+  // Gaps are a share of the width, however many columns there are.
+  const gap = gaps ? Math.min(nodes.length / 200, 0.06 * nodes.length / gaps) : 0;
   columns.forEach((column, i) => { column.x = i + gap * column.gaps; });
   const deepest = columns.reduce((most, column) => Math.max(most, column.links.length), 1);
   return { name: tier.tier, columns, width: nodes.length + gap * gaps, deepest };
@@ -67,7 +67,7 @@ async function picture(part) {
   const values = await Promise.all(raw.values.map((one) => unpacked(one.of)));
   const tiers = [];
   for (const tier of raw.tiers) tiers.push(laidOut(tier, await unpacked(tier.links), ends, pods));
-  const bound = part.kind === "routes" ? part.routings[0].ar_bound : null;
+  const bound = part.bound ?? null;
   let most = unit === "share" ? 1 : 0;
   if (unit !== "share") for (const of of values) for (const value of of) if (value > most) most = value;
   most = most || 1;
@@ -78,27 +78,63 @@ async function picture(part) {
   let routing = 0, from = 0, span = 1, at = null, held = null, wide = 0, due = false;
   byId("picture").hidden = false;
 
-  // Up to the bound from pale to blue, beyond it from yellow to red; a share from pale to red.
-  const mix = (a, b, t) => a.map((one, i) => Math.round(one + (b[i] - one) * t));
+  // Up to the bound from pale to blue, beyond it from yellow to red; a share from pale to red. Colours as pixels.
+  const pixel = ([r, g, b]) => (255 << 24 | b << 16 | g << 8 | r) >>> 0;
+  const STEPS = 255;
   function ramp() {
     const dark = matchMedia("(prefers-color-scheme: dark)").matches && !matchMedia("print").matches;
-    const none = dark ? [38, 43, 48] : [230, 234, 238];
-    const cold = dark ? [[42, 66, 92], [110, 180, 245]] : [[205, 222, 238], [20, 98, 168]];
-    const warm = dark ? [[240, 200, 90], [255, 80, 50]] : [[240, 180, 60], [176, 20, 20]];
-    const one = dark ? [[70, 55, 45], [255, 138, 92]] : [[244, 222, 205], [160, 20, 20]];
+    const shades = ([a, b]) => Uint32Array.from({ length: STEPS + 1 },
+      (_, i) => pixel(a.map((one, k) => Math.round(one + (b[k] - one) * i / STEPS))));
+    const none = pixel(dark ? [38, 43, 48] : [230, 234, 238]);
+    const cold = shades(dark ? [[42, 66, 92], [110, 180, 245]] : [[205, 222, 238], [20, 98, 168]]);
+    const warm = shades(dark ? [[240, 200, 90], [255, 80, 50]] : [[240, 180, 60], [176, 20, 20]]);
+    const one = shades(dark ? [[70, 55, 45], [255, 138, 92]] : [[244, 222, 205], [160, 20, 20]]);
+    const at = (shade, t) => shade[Math.round(STEPS * Math.min(t, 1))];
     return (value) => {
-      let colour = none;
-      if (value > 0 && bound) {
-        colour = value <= bound * (1 + 1e-9) ? mix(...cold, value / bound)
-          : mix(...warm, most > bound ? (value - bound) / (most - bound) : 1);
-      } else if (value > 0) colour = mix(...one, value / most);
-      return `rgb(${colour})`;
+      if (!(value > 0)) return none;
+      if (!bound) return at(one, value / most);
+      if (value <= bound * (1 + 1e-9)) return at(cold, value / bound);
+      return at(warm, most > bound ? (value - bound) / (most - bound) : 1);
     };
   }
   let shade = ramp();
 
   const left = (tier, column) => ((column.x / tier.width) - from) / span * wide;
   const step = (tier) => wide / tier.width / span;
+
+  // One tier's pixels.
+  function band(tier, scale) {
+    const of = values[routing], size = step(tier) * scale;
+    const image = context.createImageData(canvas.width, Math.round(TIER * scale));
+    const { width, height } = image, pixels = new Uint32Array(image.data.buffer);
+    const cell = height / tier.deepest;
+    if (size >= 1.5) {
+      for (const column of tier.columns) {
+        const x = left(tier, column) * scale, begin = Math.max(Math.round(x), 0);
+        const end = Math.min(Math.round(x + size) - (size > 5 ? 1 : 0), width);
+        for (let row = 0; begin < end && row < column.links.length; row++) {
+          const colour = shade(of[column.links[row]]), last = Math.round((row + 1) * cell) - (cell > 4 ? 1 : 0);
+          for (let y = Math.round(row * cell); y < last; y++) pixels.fill(colour, y * width + begin, y * width + end);
+        }
+      }
+      return image;
+    }
+    // Where columns are narrower than a pixel, a pixel shows the largest of them.
+    const rows = Math.min(tier.deepest, height), deep = new Float64Array(width * rows).fill(-1);
+    for (const column of tier.columns) {
+      const x = Math.floor(left(tier, column) * scale);
+      if (x < 0 || x >= width) continue;
+      for (let row = 0; row < column.links.length; row++) {
+        const place = Math.floor(row * rows / tier.deepest) * width + x, value = of[column.links[row]];
+        if (value > deep[place]) deep[place] = value;
+      }
+    }
+    for (let y = 0; y < height; y++) {
+      const from = Math.floor(y * rows / height) * width;
+      for (let x = 0; x < width; x++) if (deep[from + x] >= 0) pixels[y * width + x] = shade(deep[from + x]);
+    }
+    return image;
+  }
 
   function draw() {
     due = false;
@@ -109,39 +145,11 @@ async function picture(part) {
     canvas.style.height = height + "px";
     context.scale(scale, scale);
     context.font = "12px system-ui, sans-serif";
-    const of = values[routing];
     tiers.forEach((tier, place) => {
       const top = place * (NAME + TIER + GAP) + NAME, size = step(tier);
       context.fillStyle = style.color;
       context.fillText(tier.name, 0, top - 4);
-      // Where columns are narrower than a pixel, a pixel shows the largest of them.
-      let pixel = -1, deep = null;
-      const flush = () => {
-        if (!deep) return;
-        for (let row = 0; row < deep.length; row++) {
-          context.fillStyle = shade(deep[row]);
-          context.fillRect(pixel, top + row * TIER / deep.length, 1, TIER / deep.length);
-        }
-      };
-      const rows = Math.min(tier.deepest, TIER);
-      for (const column of tier.columns) {
-        const x = left(tier, column);
-        if (x + size < 0 || x > wide) continue;
-        if (size >= 1.5) {
-          const cell = TIER / tier.deepest, line = cell > 4 ? 1 : 0;
-          column.links.forEach((link, row) => {
-            context.fillStyle = shade(of[link]);
-            context.fillRect(x, top + row * cell, Math.max(size - (size > 4 ? 1 : 0), 0.8), cell - line);
-          });
-          continue;
-        }
-        if (Math.floor(x) !== pixel) { flush(); pixel = Math.floor(x); deep = new Float64Array(rows); }
-        column.links.forEach((link, row) => {
-          const y = Math.floor(row * rows / tier.deepest);
-          if (of[link] > deep[y]) deep[y] = of[link];
-        });
-      }
-      flush();
+      context.putImageData(band(tier, scale), 0, Math.round(top * scale));
       if (at && at.tier === place) {
         const column = tier.columns[at.column];
         context.strokeStyle = style.color;
@@ -287,8 +295,9 @@ async function picture(part) {
     const bar = document.createElement("canvas");
     bar.width = 200;
     bar.height = 1;
-    const paint = bar.getContext("2d");
-    for (let i = 0; i < 200; i++) { paint.fillStyle = shade((i + 1) / 200 * most); paint.fillRect(i, 0, 1, 1); }
+    const paint = bar.getContext("2d"), strip = paint.createImageData(200, 1);
+    new Uint32Array(strip.data.buffer).forEach((_, i, all) => { all[i] = shade((i + 1) / 200 * most); });
+    paint.putImageData(strip, 0, 0);
     const end = document.createElement("span");
     end.textContent = told(most, unit) + (bound ? `; beyond the AR bound of ${told(bound, unit)} it is yellow to red` : "");
     const zero = document.createElement("span");

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
+from netloom.errors import RoutingError
 from netloom.pages import links
 from netloom.paths import users
 from netloom.paths.hottest import loads_result
@@ -40,6 +39,7 @@ def document(
         0 is one a core.
     """
     net = links.of_fabric(fabric)
+    first = next(iter(routings.values()))[0]
     told = []
     for name, (routes, loads) in routings.items():
         values = loads.per_link
@@ -50,6 +50,8 @@ def document(
         told.append(
             {
                 "routing": name,
+                "changed_entries": _changed(first, routes),
+                "moved": first.moved(routes, traffic),
                 **loads_result(fabric, loads, traffic, count=links.HOTTEST),
                 "levels": net.by_tier(values),
                 "busiest_between_switches": between,
@@ -70,7 +72,6 @@ def document(
             "hosts": fabric.hosts,
             "switches": fabric.switches,
             "links": fabric.links,
-            "dead_links": int(np.count_nonzero(~net.alive)),
             "shape": fabric.kind,
         },
         "traffic": {
@@ -78,6 +79,16 @@ def document(
             "total_bytes": traffic.total_bytes,
             "jobs": [{"job": job.name, "hosts": len(set(job.hosts))} for job in jobs],
         },
+        # No bound of routes that are outside of those it ranges over.
+        "bound": told[0]["ar_bound"] if all(of["ar_gap_percent"] is not None for of in told) else None,
         "routings": told,
         "links": net.told({name: loads.per_link for name, (_, loads) in routings.items()}, "B"),
     }
+
+
+def _changed(first: Routes, other: Routes) -> int | None:
+    """Entries in which tables differ; None where these are no tables, or of other addresses."""
+    try:
+        return first.changed_entries(other)
+    except RoutingError:
+        return None
