@@ -235,3 +235,30 @@ def test_a_page_goes_through_a_pipe_and_to_no_terminal(netloom):
     refused = netloom.on_terminal(*words)
     assert refused.code == 2
     assert "not to a terminal" in refused.out + refused.err
+
+
+def test_loads_that_differ_read_differently():
+    """Four loads within a thousandth all read 2.48 MB."""
+    from netloom.pages.markup import Column, Row, table
+
+    loads = [2_483_336.0, 2_483_200.0, 2_481_900.0]
+    rows = [Row([str(n)], f"/{n}", {"load": load}) for n, load in enumerate(loads)]
+    told = table("t", ["no."], [Column("load", "load", "B")], rows)
+    for words in ("2.4833 MB", "2.4832 MB", "2.4819 MB"):
+        assert words in told
+
+
+@pytest.mark.parametrize(
+    ("key", "verb", "unit"),
+    [
+        ("links_at_max_bound", "optimize", "n"),
+        ("max_load_between_switches", "loads", "B"),
+        ("load", "simulate-table", "n"),
+        ("jobs/time/waiting_share", "simulate", "share"),
+        ("time_to_best", "optimize", "s"),
+    ],
+)
+def test_a_key_says_its_unit(key, verb, unit):
+    from netloom.pages import result
+
+    assert result.unit(key, verb) == unit

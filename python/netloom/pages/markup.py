@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from netloom.shown.html import text
-from netloom.shown.units import told
+from netloom.shown.units import sizes, told
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,11 @@ def table(caption: str, heads: Sequence[str], columns: Sequence[Column], rows: S
         f"{text(c.head)}</th>"
         for c in columns
     )
-    body = "\n".join(_row(row, columns, barred) for row in rows)
+    cells = [_cells(column, rows) for column in columns]
+    body = "\n".join(
+        _row(row, [(c, of[place]) for c, of in zip(columns, cells, strict=True)], barred)
+        for place, row in enumerate(rows)
+    )
     return (
         f'<div class="wide" tabindex="0" role="group" aria-label="{text(caption)}">'
         f"<table><caption>{text(caption)}</caption>\n<thead><tr>{top}</tr></thead>\n<tbody>\n{body}\n"
@@ -96,15 +100,23 @@ def facts(at: str, value: Any, columns: Sequence[Column]) -> str:
     return f'<dl class="facts">{cells}</dl>'
 
 
-def _row(row: Row, columns: Sequence[Column], barred: bool) -> str:
+def _cells(column: Column, rows: Sequence[Row]) -> list[str]:
+    """A column's figures; bytes with so many digits that those which differ read differently."""
+    found = [pick(row.value, column.key) for row in rows]
+    if column.unit == "B" and all(isinstance(value, int | float) for value in found):
+        return sizes(found)
+    return [_shown(row.value, column) for row in rows]
+
+
+def _row(row: Row, cells: Sequence[tuple[Column, str]], barred: bool) -> str:
     mark = f'<i class="dot" style="background:{row.colour}"></i>' if row.colour else ""
     names = "".join(
         f'<th scope="row"{f" rowspan={row.span}" if place == 0 and row.span > 1 else ""}>'
         f"{mark if place == len(row.names) - 1 else ''}{text(name)}</th>"
         for place, name in enumerate(row.names)
     )
-    cells = "".join(f'<td class="{_side(c)}">{text(_shown(row.value, c))}</td>' for c in columns)
-    return f'<tr data-at="{text(row.at)}">{names}{_bar(row, barred)}{cells}</tr>'
+    figures = "".join(f'<td class="{_side(column)}">{text(words)}</td>' for column, words in cells)
+    return f'<tr data-at="{text(row.at)}">{names}{_bar(row, barred)}{figures}</tr>'
 
 
 def _shown(value: Any, column: Column) -> str:

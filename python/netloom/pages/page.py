@@ -281,23 +281,23 @@ def _picture(part: Mapping[str, Any], head: str) -> str:
 
 
 def _result(at: str, part: Mapping[str, Any]) -> list[str]:
-    found = results.tables(part["document"]["result"], f"{at}/document/result", f"netloom {part['verb']}")
+    found = results.tables(part["document"]["result"], f"{at}/document/result", "")
     blocks = []
     for name, _, rows, keys in found:
-        columns = [Column(key, key.replace("_", " ").replace("/", ": "), _unit(key, rows)) for key in keys]
+        columns = [Column(key, results.head(key), _unit(key, rows, part["verb"])) for key in keys]
         if len(rows) == 1 and not rows[0][0].rsplit("/", 1)[1].isdigit():
-            blocks.append(f"<h3>{text(name)}</h3>{facts(rows[0][0], rows[0][1], columns)}")
+            blocks.append((f"<h3>{text(name)}</h3>" if name else "") + facts(rows[0][0], rows[0][1], columns))
         else:
             listed = [Row([str(n + 1)], where, row) for n, (where, row) in enumerate(rows)]
-            blocks.append(table(name, ["no."], columns, listed))
+            blocks.append(table(name.replace("_", " "), ["no."], columns, listed))
     return [_section(f"Result of netloom {part['verb']}", *blocks)]
 
 
-def _unit(key: str, rows: Sequence[tuple[str, Any]]) -> str:
+def _unit(key: str, rows: Sequence[tuple[str, Any]], verb: str) -> str:
     """Text where a column holds any."""
     values = [pick(row, key) for _, row in rows]
     words = any(isinstance(value, str | bool | list) for value in values)
-    return "text" if words else results.unit(key)
+    return "text" if words else results.unit(key, verb)
 
 
 def _inputs(inputs: Sequence[Mapping[str, Any]]) -> str:

@@ -50,35 +50,54 @@ _ENDS = {
     "_ps": "ps",
     "_mb": "MB",
     "_seconds": "s",
-    "seconds": "s",
-    "bytes": "B",
-    "utilisation": "share",
-    "load": "B",
-    "_bound": "B",
-    "_bound_upper": "B",
+    "_utilisation": "share",
+    "_share": "share",
 }
 """What keys of results end in, and the unit that it says."""
+_WHOLE = {"bytes": "B", "seconds": "s", "utilisation": "share", "time_to_best": "s"}
+"""Keys that say no unit, and theirs."""
+_LOADS = dict.fromkeys(
+    ("max_load", "mean_load", "max_load_between_switches", "ar_bound", "ar_bound_upper", "lower_bound"), "B"
+) | {"any_bound": "B", "load": "B", "value": "B", "ftree_max_load": "B"}
+"""The same of verbs that tell loads of links."""
+_TELL_LOADS = ("loads", "route", "optimize", "plot-loads", "demo")
 
 
-def unit(path: str) -> str:
+def unit(path: str, verb: str = "") -> str:
     """The unit that a key says, or those that it lies in: `latency_us/p99` is in microseconds.
 
     Examples
     --------
-    >>> unit("message_latency_us/p99"), unit("ar_gap_percent"), unit("hosts")
-    ('µs', '%', 'n')
+    >>> unit("message_latency_us/p99"), unit("load", "loads"), unit("load", "simulate")
+    ('µs', 'B', 'n')
     """
+    known = _WHOLE | _LOADS if verb in _TELL_LOADS else _WHOLE
     for key in reversed(path.split("/")):
+        if key in known:
+            return known[key]
         for end, word in _ENDS.items():
-            if key.endswith(end) and not key.startswith("proven"):
+            if key.endswith(end):
                 return word
     return "n"
+
+
+def head(path: str) -> str:
+    """What a key is called: `ar_gap_percent` is the AR gap.
+
+    Examples
+    --------
+    >>> head("ar_gap_percent"), head("objective/lower_bound")
+    ('AR gap', 'objective: lower bound')
+    """
+    words = path.removesuffix("_percent").replace("_", " ").replace("/", ": ")
+    return f"AR{words[2:]}" if words.startswith("ar ") else words
 
 
 def tables(value: Any, at: str, name: str) -> list[tuple[str, str, list[tuple[str, Any]], list[str]]]:
     """What of a result lies in which table: its name, where it is, its rows and its columns.
 
-    An object is a table of one row; one inside of it adds its columns, a list of objects is another table.
+    What no row has is left out. An object is a table of one row; one inside of it adds its columns, a list of
+    objects is another table.
     """
     found: list[tuple[str, str, list[tuple[str, Any]], list[str]]] = []
     rows = value if isinstance(value, list) else [value]
@@ -88,9 +107,13 @@ def tables(value: Any, at: str, name: str) -> list[tuple[str, str, list[tuple[st
         for key, item in _flat(row):
             if isinstance(item, list) and any(isinstance(one, dict) for one in item):
                 if all(isinstance(one, dict) for one in item):
-                    label = f"{name}: {key}" if len(rows) == 1 else f"{name} {number + 1}: {key}"
+                    label = (
+                        f"{name} {number + 1}: {key}"
+                        if len(rows) > 1
+                        else f"{name}: {key}".removeprefix(": ")
+                    )
                     found += tables(item, f"{here}/{key}", label)
-            else:
+            elif item is not None and item != []:
                 heads[key] = None
     columns = list(heads)
     if columns:
