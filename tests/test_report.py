@@ -201,6 +201,8 @@ def test_the_api_makes_the_same_parts(netloom, ran):
         ([TREE, "bisection"], 2, "report shows FABRIC TRAFFIC ROUTES"),
         ([TREE, "bisection", "ftree", "ftree"], 2, "the same routes twice"),
         ([TREE, "bisection", "fredd"], 3, "neither a file nor an engine"),
+        (["huge.json"], 3, "huge.json: expected what netloom VERB --format json prints"),
+        (["long.json"], 3, "long.json: expected what netloom VERB --format json prints"),
         (["some.json"], 3, "some.json: expected what netloom VERB --format json prints"),
         (["one.json", "two.json"], 3, "two.json: is of another fabric than one.json"),
         (["empty"], 3, "empty: has no manifest.json"),
@@ -209,6 +211,9 @@ def test_the_api_makes_the_same_parts(netloom, ran):
 )
 def test_what_is_wrong_is_said(netloom, words, code, said):
     (netloom.folder / "empty").mkdir()
+    (netloom.folder / "huge.json").write_text('{"schema": "netloom.x/1", "result": {"x": 1e400}}')
+    long = '{"schema": "netloom.x/1", "result": {"bytes": 1%s}}' % ("0" * 400)
+    (netloom.folder / "long.json").write_text(long)
     (netloom.folder / "some.json").write_text('{"schema": "other/1"}')
     for name in ("one", "two"):
         inputs = [{"role": "fabric", "source": name, "sha256": name}]

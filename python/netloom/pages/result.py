@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from typing import Any
 
 from netloom.errors import FormatError
@@ -26,7 +27,7 @@ def document(data: bytes, source: str) -> dict[str, Any]:
         If it is none of netloom's.
     """
     try:
-        found = json.loads(data, parse_constant=_refuse)
+        found = json.loads(data, parse_constant=_finite, parse_float=_finite, parse_int=_whole)
         verb = str(found["schema"]).split("/")[0]
         known = verb.startswith("netloom.") and isinstance(found["result"], dict)
     except (ValueError, KeyError, TypeError, RecursionError):
@@ -36,8 +37,18 @@ def document(data: bytes, source: str) -> dict[str, Any]:
     return {"kind": "result", "verb": verb.removeprefix("netloom."), "document": found}
 
 
-def _refuse(word: str) -> float:
-    raise ValueError(word)
+def _finite(word: str) -> float:
+    """A number of JSON, which has no infinity."""
+    value = float(word)
+    if not math.isfinite(value):
+        raise ValueError(word)
+    return value
+
+
+def _whole(word: str) -> int:
+    """A whole number, of which there is a floating-point one."""
+    _finite(word)
+    return int(word)
 
 
 _ENDS = {
@@ -105,14 +116,11 @@ def tables(value: Any, at: str, name: str) -> list[tuple[str, str, list[tuple[st
     for number, row in enumerate(rows):
         here = f"{at}/{number}" if isinstance(value, list) else at
         for key, item in _flat(row):
-            if isinstance(item, list) and any(isinstance(one, dict) for one in item):
-                if all(isinstance(one, dict) for one in item):
-                    label = (
-                        f"{name} {number + 1}: {key}"
-                        if len(rows) > 1
-                        else f"{name}: {key}".removeprefix(": ")
-                    )
-                    found += tables(item, f"{here}/{key}", label)
+            if isinstance(item, list) and item and all(isinstance(one, dict) for one in item):
+                label = (
+                    f"{name} {number + 1}: {key}" if len(rows) > 1 else f"{name}: {key}".removeprefix(": ")
+                )
+                found += tables(item, f"{here}/{key}", label)
             elif item is not None and item != []:
                 heads[key] = None
     columns = list(heads)
