@@ -137,8 +137,8 @@ def press(browser, key: str) -> None:
     )
 
 
-def test_a_click_names_the_hottest_link_and_opens_its_switch(browser, pages):
-    """The cell's colour is the largest: found by pointing along the tier, as somebody would."""
+def test_a_click_names_the_hottest_link_and_its_pairs(browser, pages):
+    """Found by pointing along the tiers, as somebody would."""
     opened(browser, pages / "routes.html")
     part = browser.execute_script("return JSON.parse(document.getElementById('data').textContent).parts[0]")
     hot = part["routings"][0]["busiest"][0]
@@ -161,8 +161,9 @@ def test_a_click_names_the_hottest_link_and_opens_its_switch(browser, pages):
     assert told is not None
     first = told[0].split("\n")[0]
     assert agrees(Figure("", "B", first.rsplit(": ", 1)[1]), hot["value"])
-    assert hot["from"] in told[1]
-    assert hot["to"] in told[1]
+    assert f"of its {hot['pairs']} pairs" in told[1]
+    for pair in hot["users"]:
+        assert f"{pair['source']}\t{pair['destination']}" in told[1]
 
 
 @pytest.mark.parametrize("name", ["run", "routes", "result"])

@@ -14,6 +14,7 @@ from netloom.nodes import Nodes
 from netloom.pages import columns
 from netloom.plot.layout import pods_of
 from netloom.runs import tiers
+from netloom.shown import legend
 from netloom.tables import HOST, link_levels
 
 if TYPE_CHECKING:
@@ -113,7 +114,10 @@ class Links:
                 {"tier": name, "links": columns.whole(members), "receives": receives}
                 for name, members, receives in self.tiers
             ],
-            "values": [{"routing": name, "of": columns.numbers(of)} for name, of in values.items()],
+            "values": [
+                {"routing": name, "name": legend.name(name), "of": columns.numbers(of)}
+                for name, of in values.items()
+            ],
         }
 
     def _pods(self) -> Numbers:

@@ -29,7 +29,8 @@ async function unpacked(column) {
   return values;
 }
 
-const digits = (value) => Number(value.toPrecision(4)).toLocaleString("en", { maximumFractionDigits: 12 });
+const digits = (value) => Number.isInteger(value) ? value.toLocaleString("en")
+  : value.toLocaleString("en", { minimumSignificantDigits: 4, maximumSignificantDigits: 4 });
 function told(value, unit) {
   if (unit === "share") return digits(100 * value) + " %";
   let at = 0;
@@ -167,7 +168,7 @@ async function picture(part) {
     const column = tiers[at.tier].columns[at.column], pod = pods[column.node];
     const lines = [`${end("from", link())} → ${end("to", link())}: ${told(values[routing][link()], unit)}`];
     if (values.length > 1) {
-      lines.push(...raw.values.map((one, i) => `${one.routing}: ${told(values[i][link()], unit)}`));
+      lines.push(...raw.values.map((one, i) => `${one.name}: ${told(values[i][link()], unit)}`));
     }
     lines.push(tiers[at.tier].name + (pod >= 0 ? `, pod ${pod}` : ""));
     return lines;
@@ -205,32 +206,44 @@ async function picture(part) {
     box.style.top = Math.max(Math.min(event.clientY + 16, innerHeight - size.height - 8), 0) + "px";
   }
 
-  // All links of the switch that was chosen, the largest first.
-  function open() {
-    const node = tiers[at.tier].columns[at.column].node, of = values[routing];
-    const own = [];
-    for (let i = 0; i < raw.count; i++) if (ends.from[i] === node || ends.to[i] === node) own.push(i);
-    own.sort((a, b) => of[b] - of[a] || a - b);
-    const table = document.createElement("table");
-    table.createCaption().textContent = `${names[node]}: its ${own.length} links, ${raw.values[routing].routing}`;
-    const head = table.createTHead().insertRow(), body = table.createTBody();
-    for (const word of ["from", "to", ...raw.values.map((one) => one.routing)]) {
+  function table(caption, heads, rows, figures) {
+    const made = document.createElement("table"), frame = document.createElement("div");
+    made.createCaption().textContent = caption;
+    const head = made.createTHead().insertRow(), body = made.createTBody();
+    for (const word of heads) {
       const cell = document.createElement("th");
       cell.scope = "col";
       cell.textContent = word;
       head.append(cell);
     }
-    for (const one of own) {
+    for (const words of rows) {
       const row = body.insertRow();
-      for (const text of [end("from", one), end("to", one), ...values.map((v) => told(v[one], unit))]) {
-        row.insertCell().textContent = text;
-      }
+      words.forEach((text, i) => {
+        const cell = row.insertCell();
+        cell.textContent = text;
+        if (i >= figures) cell.className = "n";
+      });
     }
-    const frame = document.createElement("div");
     frame.className = "wide";
     frame.tabIndex = 0;
-    frame.append(table);
-    byId("opened").replaceChildren(frame);
+    frame.append(made);
+    return frame;
+  }
+
+  // Who loads the link that was chosen, if it is among the hottest; and all links of its switch, the largest first.
+  function open() {
+    const node = tiers[at.tier].columns[at.column].node, of = values[routing];
+    const [from, to, name] = [end("from", link()), end("to", link()), raw.values[routing].name];
+    const hot = part.routings[routing].busiest.find((one) => one.users && one.from === from && one.to === to);
+    const pairs = (hot?.users ?? []).map((one) => [one.source, one.destination, one.job ?? "–", told(one.bytes, "B")]);
+    const own = [];
+    for (let i = 0; i < raw.count; i++) if (ends.from[i] === node || ends.to[i] === node) own.push(i);
+    own.sort((a, b) => of[b] - of[a] || a - b);
+    const rows = own.map((one) => [end("from", one), end("to", one), ...values.map((v) => told(v[one], unit))]);
+    byId("opened").replaceChildren(
+      ...(hot ? [table(`${from} → ${to}, ${name}: ${pairs.length} of its ${hot.pairs} pairs, those with most bytes`,
+        ["source", "destination", "job", "bytes"], pairs, 3)] : []),
+      table(`${names[node]}: its ${own.length} links`, ["from", "to", ...raw.values.map((one) => one.name)], rows, 2));
   }
 
   const bounded = () => { span = Math.min(Math.max(span, 1e-4), 1); from = Math.min(Math.max(from, 0), 1 - span); };
