@@ -74,6 +74,7 @@ VERBS = [
     "study",
     "plan",
     "plot",
+    "report",
     "apply",
     "demo",
     "completion",

@@ -110,6 +110,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "plot slowdown optimize.json -o x.svg": ("plot",),
     "plot tail run -o x.svg": ("plot", "arrow"),
     "plot noise optimize.json -o x.svg": ("plot",),
+    f"report {SMALL} bisection ftree -o x.html": (),
     "plot sweep nothing -o x.svg": ("plot", "arrow"),
     "apply plan routes.lfts": (),
     "apply send routes.lfts": (),

@@ -7,11 +7,11 @@ import json
 import numpy as np
 
 import netloom as nl
-from netloom.cli.plot import run_tables as drawn
 from netloom.cli.shared import runs
 from netloom.cli.shared.options import Options
 from netloom.cli.shared.run import Run
-from netloom.plot import run as picture
+from netloom.runs import panels as drawn
+from netloom.runs import tiers as picture
 
 
 def levels(fabric):
@@ -69,7 +69,7 @@ def test_links_of_switches_cut_off_are_left_out():
 
 def test_strips_take_whole_links_and_the_mean_over_all_of_them():
     """Two links of 1e9 B/s: one carries half of what fits into 1 ms, in two lanes, then half of 0.5 ms."""
-    from netloom.cli.plot.run_tables import _busy
+    from netloom.runs.panels import _busy
 
     ms = 1_000_000_000
     intervals = {
@@ -87,7 +87,7 @@ def test_strips_take_whole_links_and_the_mean_over_all_of_them():
 
 
 def test_queues_of_a_level_lie_in_its_row():
-    from netloom.cli.plot.run_tables import _level_rows, _longest
+    from netloom.runs.panels import _level_rows, _longest
 
     links = {"from_level": np.array([-1, 0, 1, 0]), "to_level": np.array([0, 1, 0, -1])}
     rows = _level_rows(links, [np.array([i]) for i in range(4)])
@@ -125,7 +125,10 @@ def test_images_are_shares_of_the_longest_runs_time(netloom, paths):
     manifest = runs.read_manifest(netloom.folder / "run")
     longest = max(entry["result"]["simulated_ms"] for entry in manifest["runs"])
     this = Run("plot-run", Options())
-    tiers = [drawn.panel(this, netloom.folder / "run", entry, longest)[0].tiers for entry in manifest["runs"]]
+    tiers = [
+        drawn.panel(runs.reader(this), netloom.folder / "run", entry, longest)[0].tiers
+        for entry in manifest["runs"]
+    ]
     first, second = (next(tier for tier in of if tier.name == "host → leaf") for of in tiers)
     # Hosts send the same bytes under both.
     assert np.allclose(first.busy, second.busy, rtol=1e-6)

@@ -94,6 +94,7 @@ RUNS: dict[str, list[str]] = {
     "plot-slowdown": ["plot", "slowdown", "ALONE", "-o", "x.svg"],
     "plot-tail": ["plot", "tail", "RUN", "-o", "x.svg"],
     "plot-noise": ["plot", "noise", "NOISE", "-o", "x.svg"],
+    "report": ["report", "FT2", "bisection", "ftree", "-o", "x.html"],
     "plot-congestion": ["plot", "congestion", "SAMPLED", "--by", "context", "-o", "x.html"],
 }
 

@@ -137,6 +137,7 @@ COMMANDS = [
     "plot congestion sampled -o x.svg",
     "plot tail run -o x.svg",
     "plot cables net.txt bisection ftree -o x.svg",
+    "report net.txt bisection ftree -o x.html",
 ]
 EXEMPT = {
     "record": "runs MPI programs",

@@ -81,6 +81,7 @@ if TYPE_CHECKING:
         SpecError,
         TrafficError,
     )
+    from netloom.pages.api import report
     from netloom.planning.answer import plan
     from netloom.sweeps.api import sweep
 
@@ -140,6 +141,7 @@ __all__ = [
     "plan",
     "recover",
     "repaired",
+    "report",
     "route",
     "simulate",
     "sparsity",
@@ -150,7 +152,11 @@ __all__ = [
 ]
 
 
-_HOMES = {"plan": "netloom.planning.answer", "sweep": "netloom.sweeps.api"}
+_HOMES = {
+    "plan": "netloom.planning.answer",
+    "report": "netloom.pages.api",
+    "sweep": "netloom.sweeps.api",
+}
 """Where names are that are neither the core's nor errors."""
 
 

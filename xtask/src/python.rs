@@ -26,15 +26,14 @@ const FLOORS: [&[&str]; 11] = [
         "paths",
         "rankfile",
         "recording",
-        "runs",
         "slurm",
         "sparse",
     ],
     &["gpu", "interop"],
-    &["live", "tables"],
+    &["live", "runs", "tables"],
     &["apply", "plot", "sampling"],
     &["diagnose", "loop", "planning", "sweeps"],
-    &["watch"],
+    &["pages", "watch"],
     &["cli"],
 ];
 /// The extension is below the ground, what starts the command above the roof.

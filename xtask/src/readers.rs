@@ -19,8 +19,8 @@ const PYTHON: [(&str, &str); 14] = [
     ("live/processes.py", "/proc of processes that may be OpenSM"),
     ("live/process.py", "the end of a log of its own"),
     ("live/opensm.py", "the log of an OpenSM of its own"),
-    ("plot/page.py", "files of the package"),
     ("recording/unreported.py", "headers of a program that was run, counted"),
+    ("shown/html.py", "files of the package"),
 ];
 /// Rust files that may, in `crates/`.
 const RUST: [(&str, &str); 3] = [

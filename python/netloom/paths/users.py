@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from netloom import _core
+from netloom.nodes import Nodes, guid_text
 
 if TYPE_CHECKING:
     from netloom._core import Fabric, Job, Routes, Traffic
@@ -125,4 +126,30 @@ def users(
     return [
         Users(link, source[part], destination[part], sizes[part], job[part], names)
         for link, part in zip(links, parts, strict=True)
+    ]
+
+
+def told(fabric: Fabric, found: Sequence[Users], most: int) -> list[dict[str, Any]]:
+    """Users as results tell them, with at most so many pairs of each link."""
+    nodes, table = Nodes(fabric), fabric.link_table()
+    return [
+        {
+            "from": nodes.end(int(table["source"][one.link]), int(table["source_port"][one.link])),
+            "to": nodes.end(int(table["target"][one.link]), int(table["target_port"][one.link])),
+            "bytes": one.bytes,
+            "pairs": len(one),
+            "jobs": [{"name": job, "pairs": number, "bytes": size} for job, number, size in one.by_job()],
+            "users": [
+                {
+                    "source": nodes.names[pair.source],
+                    "source_guid": guid_text(nodes.guids[pair.source]),
+                    "destination": nodes.names[pair.destination],
+                    "destination_guid": guid_text(nodes.guids[pair.destination]),
+                    "bytes": pair.bytes,
+                    "job": pair.job,
+                }
+                for pair in one.first(most)
+            ],
+        }
+        for one in found
     ]

@@ -155,7 +155,7 @@ def layout(fabric: Fabric, part: str | None = None, *, without: Sequence[int] = 
     up = below <= above
     lower, upper = np.where(up, source, target), np.where(up, target, source)
     between = alive & (np.minimum(below, above) >= 0)
-    pod = _pods(level, lower[between] - hosts, upper[between] - hosts)
+    pod = pods_of(level, lower[between] - hosts, upper[between] - hosts)
     leaves = np.flatnonzero(level == 0)
     chosen = _chosen(part, leaves, pod[leaves])
     chosen = chosen[~np.isin(pod[leaves][chosen], list(without))]
@@ -246,10 +246,10 @@ def pods(fabric: Fabric) -> Numbers:
     below, above = (np.asarray(found[name], np.int64) for name in ("from_level", "to_level"))
     up = np.asarray(table["alive"], bool) & (below >= 0) & (above > below)
     lower, upper = (np.asarray(table[end], np.int64)[up] - fabric.hosts for end in ("source", "target"))
-    return _pods(np.asarray(fabric.switch_table()["level"], np.int64), lower, upper)
+    return pods_of(np.asarray(fabric.switch_table()["level"], np.int64), lower, upper)
 
 
-def _pods(level: Numbers, lower: Numbers, upper: Numbers) -> Numbers:
+def pods_of(level: Numbers, lower: Numbers, upper: Numbers) -> Numbers:
     """The pod of every switch: what hangs together below the top; -1 for the top, one pod if that is all."""
     top = int(level.max(initial=0))
     parent = np.arange(len(level))

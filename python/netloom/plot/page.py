@@ -5,15 +5,13 @@ One file that fetches nothing. The same layout and scales as the picture's.
 
 from __future__ import annotations
 
-import html
-import json
 from collections.abc import Sequence
-from importlib import resources
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from netloom.plot.congestion import Drawing, Panel, drawing, most_traffic, packets
+from netloom.shown.html import asset, page, text
 
 if TYPE_CHECKING:
     from netloom.plot.layout import Layout
@@ -50,7 +48,6 @@ def congestion_page(
         Above it.
     """
     most = most_traffic(layout, panels)
-    asset = {name: _asset(name) for name in ("congestion.css", "congestion.js")}
     shown = layout.links
     data = {
         "links": [list(pair) for pair in ends],
@@ -65,22 +62,18 @@ def congestion_page(
             for panel, parts in zip(panels, contexts, strict=True)
         ],
     }
-    told = html.escape(title)
     figures = "\n".join(_figure(layout, panel, most, at) for at, panel in enumerate(panels))
-    # A name may hold anything: "</script>" too.
-    numbers = json.dumps(data, separators=(",", ":"), ensure_ascii=False).replace("<", "\\u003c")
-    return (
-        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8"/>\n'
-        f"<title>{told}</title>\n<style>\n{asset['congestion.css']}</style>\n</head>\n<body>\n"
-        f"<h1>{told}</h1>\n{_key(most)}\n<main>\n{figures}\n</main>\n"
-        '<div id="told" hidden="hidden"></div>\n'
-        f'<script type="application/json" id="data">{numbers}</script>\n'
-        f"<script>\n{asset['congestion.js']}</script>\n</body>\n</html>\n"
-    ).encode()
-
-
-def _asset(name: str) -> str:
-    return (resources.files("netloom.plot") / name).read_text("utf-8")
+    body = (
+        f"<h1>{text(title)}</h1>\n{_key(most)}\n<main>\n{figures}\n</main>\n"
+        '<div id="told" hidden="hidden"></div>'
+    )
+    return page(
+        title,
+        body,
+        data,
+        style=asset("netloom.plot", "congestion.css"),
+        script=asset("netloom.plot", "congestion.js"),
+    )
 
 
 def _whole(values: np.typing.NDArray[np.float64]) -> list[int]:
@@ -118,8 +111,7 @@ def _figure(layout: Layout, panel: Panel, most: float, number: int) -> str:
         for at, cell in enumerate(layout.cells)
     ]
     switches = [
-        f'<circle r="1.4" cx="{x + _LEFT:.1f}" cy="{height - y:.1f}">'
-        f"<title>{html.escape(name)}</title></circle>"
+        f'<circle r="1.4" cx="{x + _LEFT:.1f}" cy="{height - y:.1f}"><title>{text(name)}</title></circle>'
         for (x, y), name in zip(layout.switches.tolist(), layout.names, strict=True)
     ]
     words = [
@@ -134,9 +126,9 @@ def _figure(layout: Layout, panel: Panel, most: float, number: int) -> str:
         for x, number in layout.leaves
     ]
     return (
-        f"<figure><figcaption>{html.escape(panel.name)}</figcaption>\n"
+        f"<figure><figcaption>{text(panel.name)}</figcaption>\n"
         f'<svg role="img" data-panel="{number}" viewBox="0 0 {width:.0f} {height:.0f}" '
-        f'width="{_ZOOM * width:.0f}">\n<desc>{html.escape(panel.name)}: traffic as thickness, congested '
+        f'width="{_ZOOM * width:.0f}">\n<desc>{text(panel.name)}: traffic as thickness, congested '
         "shares as darkness, of every link</desc>\n"
         + "\n".join([*backs, *rectangles, *lines, *switches, *words])
         + "\n</svg></figure>"

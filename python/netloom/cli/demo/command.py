@@ -10,6 +10,7 @@ import contextlib
 import gzip
 import os
 import time
+from collections.abc import Mapping, Sequence
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -28,10 +29,13 @@ from netloom.files import Folder
 from netloom.shown import legend
 
 if TYPE_CHECKING:
-    from netloom._core import Fabric, LinkLoads, Optimized, Routes, Traffic
+    from netloom._core import Fabric, Job, LinkLoads, Optimized, Routes, Traffic
 
 FOLDER = Path("demo-output")
 """Where the demo writes unless told otherwise."""
+
+PAGE = "report.html"
+"""What the demo shows, as a page."""
 
 _DUMP = "quartz1/ibnetdiscover.txt.gz"
 _JOBS = "jobs/mix.toml"
@@ -114,6 +118,8 @@ def _big(run: Run, data: Path, folder: Path) -> dict[str, Any]:
             pictures = _draw(net, demand, loads, there)
     else:
         run.note(f"no pictures: {extras.told('plot')}")
+    with run.timed("page"), Folder.open(folder) as there:
+        there.write(PAGE, _page(run, net, demand, jobs, best, loads))
     return {
         "fabric": fabric_verb.summary(net),
         "traffic": {**traffic_verb.summary(demand), "jobs": [job.name for job in jobs]},
@@ -122,7 +128,7 @@ def _big(run: Run, data: Path, folder: Path) -> dict[str, Any]:
         "certificate": _judge(net, demand, folder),
         "opensm": None,
         "folder": str(folder),
-        "files": ["routes.lfts", "certificate.json", "traffic.mtx.gz", *pictures],
+        "files": ["routes.lfts", "certificate.json", "traffic.mtx.gz", *pictures, PAGE],
         "interrupted": best.stopped == "interrupted",
     }
 
@@ -174,6 +180,25 @@ def _draw(net: Fabric, demand: Traffic, loads: dict[str, LinkLoads], there: Fold
         picture = matrix_picture(demand, title="Three applications on quartz1", kind=kind)
         there.write(f"traffic.{kind}", picture)
     return [f"{name}.{kind}" for name in ("loads", "traffic") for kind in ("svg", "png")]
+
+
+def _page(
+    run: Run,
+    net: Fabric,
+    demand: Traffic,
+    jobs: Sequence[Job],
+    best: Optimized,
+    loads: Mapping[str, LinkLoads],
+) -> bytes:
+    """The page of today's routes beside the optimiser's."""
+    from netloom import _core
+    from netloom.pages import api, page, routed
+
+    today = _core.route("ftree", net, seed=run.seed, threads=run.options.threads)
+    found = {"ftree": (today, loads["ftree"]), "optimize": (best.routes, best.loads)}
+    part = routed.document(net, demand, found, jobs, threads=run.options.threads)
+    title = f"Three applications on quartz1 ({net.hosts:,} hosts): ftree, optimized"
+    return page.page(api.document([part], title, run.origin()["inputs"]))
 
 
 def _opensm(run: Run, data: Path, folder: Path) -> dict[str, Any]:
@@ -294,5 +319,7 @@ def _next_text(result: dict[str, Any]) -> str:
             "  netloom optimize net.txt jobs.toml -o routes.lfts --write-certificate proof.json",
             "  netloom check net.txt routes.lfts --traffic jobs.toml --certificate proof.json",
             "  netloom apply plan routes.lfts",
+            "",
+            f"the page to look at: {os.path.join(result['folder'], PAGE)}",
         ]
     )

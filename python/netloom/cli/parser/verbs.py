@@ -122,6 +122,7 @@ VERBS: dict[str, str | tuple[str, dict[str, str]]] = {
             "sweep": "Draw a sweep: means and their intervals by group.",
         },
     ),
+    "report": "Write one page that shows routes with traffic, a run or a result; it fetches nothing.",
     "apply": (
         "Put new routes on a live fabric, safely.",
         {

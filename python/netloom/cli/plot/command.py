@@ -263,12 +263,13 @@ def run(folder: Path, /, *, title: str | None = None, options: PictureOptions | 
     if not manifest["runs"]:
         raise FormatError(f"{folder}: has no routing to draw")
     # Only now: matplotlib takes a while to load.
-    from netloom.cli.plot import run_tables
     from netloom.plot.run import run_picture
+    from netloom.runs import panels
 
     # One scale of time: what is busy for as long is as dark, however long its routing's run took.
     longest_ms = max(entry["result"]["simulated_ms"] for entry in manifest["runs"])
-    found = [run_tables.panel(this, folder, entry, longest_ms) for entry in manifest["runs"]]
+    read = runs.reader(this)
+    found = [panels.panel(read, folder, entry, longest_ms, this.note) for entry in manifest["runs"]]
     name = manifest["scenario"]["name"]
     with this.timed("draw"):
         told = title or f"{name}: {manifest['hosts']:,} hosts, {manifest['model']} model"

@@ -183,10 +183,11 @@ def tail(
 
 def _latencies(run: Run, folder: Path, entry: Mapping[str, Any]) -> tuple[str, dict[str, Latencies]]:
     """A routing, and the messages under it of every job that sent some."""
-    from netloom.cli.plot.run_tables import columns_of
+    from netloom.cli.shared import runs
     from netloom.plot.routings.tail import Latencies
+    from netloom.runs.panels import columns_of
 
-    table = columns_of(run, folder, entry, "latencies", _HISTOGRAMS)
+    table = columns_of(runs.reader(run), folder, entry, "latencies", _HISTOGRAMS)
     if table is None:
         raise FormatError(f"{folder / entry['folder']}: has no table of latencies")
     routing, found = str(entry["routing"]), {}

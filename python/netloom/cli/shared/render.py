@@ -9,122 +9,21 @@ import csv
 import io
 import json
 import math
-import re
-import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from netloom.cli.shared import fit
 from netloom.findings import by_severity
+from netloom.shown.text import arrows as arrows
+from netloom.shown.text import line as line
+from netloom.shown.text import printable as printable
+from netloom.shown.units import count as count
+from netloom.shown.units import measured as measured
+from netloom.shown.units import percent as percent
 from netloom.shown.units import seconds as seconds
-
-_NONE = "unknown"
-"""For a number that is not finite: a bound of which nothing is known."""
-
-_UNITS = ("B", "kB", "MB", "GB", "TB", "PB", "EB")
-
-
-def printable(text: str, *, lines: bool = True) -> str:
-    """Text whose control characters do nothing to a terminal: `\\x1b`, say. Line ends stay if `lines`.
-
-    Names in dumps, tables and jobs files may be any bytes; all that people read goes through here.
-    """
-
-    def shown(character: str) -> str:
-        if (character == "\n" and lines) or not _odd(character):
-            return character
-        code = ord(character)
-        return f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}"
-
-    return text if text.isprintable() else "".join(map(shown, text))
-
-
-def _odd(character: str) -> bool:
-    """Controls, and what turns the direction of writing; not what merely has no glyph here."""
-    return unicodedata.category(character) in ("Cc", "Cf", "Zl", "Zp")
-
-
-def arrows(text: str) -> str:
-    """Text with one arrow: findings of the core say `a -> b` and `a->b`, tables and pictures `a → b`.
-
-    Only what people read: results keep their words.
-    """
-    return _ARROW.sub(" → ", text) if "->" in text else text
-
-
-def line(text: str) -> str:
-    """Text as one line that people read."""
-    return arrows(printable(text, lines=False))
-
-
-_ARROW = re.compile(r" ?(?<!-)-> ?")
-
-
-def size(value: float) -> str:
-    """Bytes with a decimal unit and three or four digits: `83.89 MB`."""
-    if not math.isfinite(value):
-        return _NONE
-    unit = 0
-    while abs(value) >= 999.95 and unit < len(_UNITS) - 1:
-        value /= 1000.0
-        unit += 1
-    digits = 0 if unit == 0 and value == int(value) else 2 if abs(value) < 99.995 else 1
-    return f"{value:.{digits}f} {_UNITS[unit]}"
-
-
-def sizes(values: Sequence[float]) -> list[str]:
-    """Bytes, each as `size` tells it, with more digits where two that differ would read alike.
-
-    At most six digits after the point; beyond that values differ by less than a byte in a megabyte.
-
-    Examples
-    --------
-    >>> sizes([2_481_900.0, 2_480_100.0])
-    ['2.482 MB', '2.480 MB']
-    """
-    told = [size(value) for value in values]
-    for digits in range(3, 7):
-        if len(set(told)) == len(set(values)):
-            break
-        told = [_sized(value, digits) for value in values]
-    return told
-
-
-def _sized(value: float, digits: int) -> str:
-    unit = 0
-    while abs(value) >= 999.95 and unit < len(_UNITS) - 1:
-        value /= 1000.0
-        unit += 1
-    return f"{value:.{0 if unit == 0 and value == int(value) else digits}f} {_UNITS[unit]}"
-
-
-def count(value: float) -> str:
-    """A number with thousands separated: `9,434,112`."""
-    return f"{value:,}"
-
-
-def percent(value: float) -> str:
-    """A percentage with two decimals: `0.00 %`. A number that is not 0 never reads as 0.00."""
-    if not math.isfinite(value):
-        return _NONE
-    if 0 < abs(value) < 0.005:
-        return "< 0.01 %" if value > 0 else "> -0.01 %"
-    return f"{value + 0.0:.2f} %"
-
-
-def measured(value: float, error: float) -> str:
-    """A percentage and its error, both rounded to the error's first digit: `77 ± 10 %`.
-
-    Without an error as `percent` tells it.
-    """
-    if not (math.isfinite(error) and error > 0):
-        return percent(value)
-    digits = min(max(-math.floor(math.log10(error)), 0), 2)
-    told = f"{error:.{digits}f}"
-    if float(told) == 0:
-        return f"{value + 0.0:.{digits}f} ± < 0.01 %"
-    return f"{value + 0.0:.{digits}f} ± {told} %"
+from netloom.shown.units import size as size
+from netloom.shown.units import sizes as sizes
 
 
 def pairs(rows: Iterable[tuple[str, str]]) -> str:

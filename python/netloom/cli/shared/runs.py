@@ -12,7 +12,7 @@ import gzip
 import itertools
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -35,6 +35,7 @@ from netloom.manifest import (
 
 if TYPE_CHECKING:
     from netloom._core import Fabric, Simulation
+    from netloom.cli.shared.run import Run
 
 __all__ = [
     "MANIFEST",
@@ -51,6 +52,7 @@ __all__ = [
     "packed",
     "place_for",
     "read_manifest",
+    "reader",
     "sealed",
     "write_run",
 ]
@@ -59,6 +61,11 @@ _OURS = re.compile(r"[a-z][a-z0-9_-]*\.(parquet|csv|json|lfts|toml|txt)(\.gz)?")
 """What runs write; other names in a manifest are none of ours."""
 _MADE = "run"
 """The folder that is made, in a scratch folder."""
+
+
+def reader(run: Run) -> Callable[[Path], bytes]:
+    """What reads a file of a run's folder, and notes it as an input."""
+    return lambda path: run.read("run", str(path))
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from netloom.cli.shared import render
 from netloom.cli.shared.inputs import of_run
 from netloom.cli.shared.outputs import ending
 from netloom.cli.shared.run import Run
-from netloom.nodes import Nodes, guid_text
+from netloom.nodes import Nodes
 
 if TYPE_CHECKING:
     from netloom._core import Fabric, Job, Routes, Traffic
@@ -41,35 +41,14 @@ def of_links(
     run: Run, fabric: Fabric, routes: Routes, traffic: Traffic, source: str, links: Sequence[int]
 ) -> list[dict[str, Any]]:
     """Who uses each of some links, as results tell it; jobs are those of a jobs file, if `source` is one."""
-    from netloom.paths.users import users
+    from netloom.paths.users import told, users
 
-    nodes, table = Nodes(fabric), fabric.link_table()
-    jobs = _jobs(run, fabric, source)
-    of = users(fabric, routes, traffic, links, jobs, threads=run.options.threads)
-    return [
-        {
-            "from": nodes.end(int(table["source"][one.link]), int(table["source_port"][one.link])),
-            "to": nodes.end(int(table["target"][one.link]), int(table["target_port"][one.link])),
-            "bytes": one.bytes,
-            "pairs": len(one),
-            "jobs": [{"name": job, "pairs": number, "bytes": size} for job, number, size in one.by_job()],
-            "users": [
-                {
-                    "source": nodes.names[pair.source],
-                    "source_guid": guid_text(nodes.guids[pair.source]),
-                    "destination": nodes.names[pair.destination],
-                    "destination_guid": guid_text(nodes.guids[pair.destination]),
-                    "bytes": pair.bytes,
-                    "job": pair.job,
-                }
-                for pair in one.first(MOST)
-            ],
-        }
-        for one in of
-    ]
+    jobs = jobs_of(run, fabric, source)
+    return told(fabric, users(fabric, routes, traffic, links, jobs, threads=run.options.threads), MOST)
 
 
-def _jobs(run: Run, fabric: Fabric, source: str) -> list[Job]:
+def jobs_of(run: Run, fabric: Fabric, source: str) -> list[Job]:
+    """The jobs of a jobs file that traffic was made of; none of other traffic."""
     from netloom import _core
 
     source = of_run(source, "jobs.toml")

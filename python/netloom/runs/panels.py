@@ -1,10 +1,10 @@
-"""A run's folder as what `netloom plot run` draws: tables of links and intervals to tiers and strips."""
+"""A run's folder as what is drawn of it: tables of links and intervals to tiers and strips."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -12,11 +12,8 @@ import numpy.typing as npt
 from netloom.errors import FormatError
 from netloom.interop import arrow_csv
 from netloom.manifest import content
-from netloom.plot.run import Panel, Strip, Tier, group_tiers, tiers
 from netloom.reading import parquet
-
-if TYPE_CHECKING:
-    from netloom.cli.shared.run import Run
+from netloom.runs.tiers import Panel, Strip, Tier, group_tiers, tiers
 
 _MOST = 600
 """Columns of a strip; of more intervals, neighbours are one."""
@@ -28,24 +25,28 @@ _WHOLE = 255
 """The lane of a row that is about all lanes of a link."""
 _QUEUES = ("time_ps", "level", "max_bytes")
 
+Read: TypeAlias = Callable[[Path], bytes]
+"""Reads a whole file."""
 _Columns = dict[str, npt.NDArray[Any]]
 
 
 def panel(
-    run: Run, folder: Path, entry: Mapping[str, Any], longest_ms: float
+    read: Read, folder: Path, entry: Mapping[str, Any], longest_ms: float, note: Callable[[str], object] = str
 ) -> tuple[Panel, dict[str, Any]]:
     """Returns what is drawn of a routing, and what is told of it.
 
     Parameters
     ----------
-    run : Run
-        Notes the files that are read.
+    read : callable
+        Reads a file of the run.
     folder : Path
         The run's.
     entry : mapping
         The routing's in the manifest.
     longest_ms : float
         Simulated time of the longest of the folder's runs: images show for how much of it links are busy.
+    note : callable, optional
+        Hears of what is not drawn.
 
     Raises
     ------
@@ -53,7 +54,7 @@ def panel(
         If a table is not what `netloom simulate` wrote.
     """
     result = entry["result"]
-    links = columns_of(run, folder, entry, "links", _LINKS, _GROUPS)
+    links = columns_of(read, folder, entry, "links", _LINKS, _GROUPS)
     if links is None:
         raise FormatError(f"{folder / entry['folder']}: has no table of links")
     alive = np.flatnonzero(links["alive"])
@@ -69,7 +70,8 @@ def panel(
     tier_of = np.full(len(links["alive"]), -1)
     for at, (_, members) in enumerate(found):
         tier_of[alive[members]] = at
-    strips, count = _strips(run, folder, entry, links, tier_of, [alive[members] for _, members in found])
+    drawn = [alive[members] for _, members in found]
+    strips, count = _strips(read, folder, entry, links, tier_of, drawn, note)
     # A job that starts over until another ends has no end of its own.
     completed = [job["completion_ms"] for job in result["jobs"] if job["completion_ms"] is not None]
     complete = max(completed, default=None) if result["stopped"] is None else None
@@ -90,25 +92,26 @@ def _busiest(shown: list[Tier]) -> Tier | None:
 
 
 def _strips(
-    run: Run,
+    read: Read,
     folder: Path,
     entry: Mapping[str, Any],
     links: _Columns,
     tier_of: npt.NDArray[np.int64],
     members: Sequence[npt.NDArray[np.int64]],
+    note: Callable[[str], object],
 ) -> tuple[list[Strip], int]:
     """Strips of what was recorded, and over how many intervals."""
     strips: list[Strip] = []
     count = 0
-    intervals = columns_of(run, folder, entry, "intervals", _INTERVALS)
+    intervals = columns_of(read, folder, entry, "intervals", _INTERVALS)
     if intervals is not None and len(intervals["link"]):
         edges, values = _busy(intervals, links, tier_of, [len(tier) for tier in members])
         count = len(edges) - 1
         names = ("busiest link", "mean of links")
         strips += [Strip(name, edges, of_tiers) for name, of_tiers in zip(names, values, strict=True)]
-    queues = columns_of(run, folder, entry, "queue_levels", _QUEUES)
+    queues = columns_of(read, folder, entry, "queue_levels", _QUEUES)
     if queues is not None and _GROUPS[0] in links:
-        run.note("queues are recorded by level, and a dragonfly has none: they are not drawn")
+        note("queues are recorded by level, and a dragonfly has none: they are not drawn")
     elif queues is not None and len(queues["time_ps"]):
         strips.append(_longest(queues, _level_rows(links, members), len(members)))
     elif queues is not None:
@@ -174,7 +177,7 @@ def _level_rows(links: _Columns, members: Sequence[npt.NDArray[np.int64]]) -> di
 
 
 def columns_of(
-    run: Run,
+    read: Read,
     folder: Path,
     entry: Mapping[str, Any],
     name: str,
@@ -190,7 +193,7 @@ def columns_of(
         if file not in entry["files"]:
             continue
         path = folder / entry["folder"] / file
-        data = content(folder, entry, file, lambda path: run.read("run", str(path)))
+        data = content(folder, entry, file, read)
         try:
             if kind == "parquet":
                 table = parquet.table(data, str(path), columns=[*columns, *if_there])

@@ -1,0 +1,107 @@
+"""`netloom.report`: one page of routes with traffic, of a run, or of a result."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from netloom import reading
+from netloom.pages import page, ran, result, routed
+
+if TYPE_CHECKING:
+    from netloom._core import Fabric, Job, Routes, Traffic
+
+
+def report(
+    what: Fabric | str | os.PathLike[str],
+    traffic: Traffic | None = None,
+    routes: Mapping[str, Routes] | None = None,
+    *,
+    title: str | None = None,
+    jobs: Sequence[Job] = (),
+    threads: int = 0,
+) -> bytes:
+    """A page that shows a result and fetches nothing; every figure is in it as JSON, too.
+
+    Parameters
+    ----------
+    what : Fabric or path
+        A fabric, with `traffic` and `routes`; or a folder of `netloom simulate -o`; or the JSON result of any
+        verb.
+    traffic : Traffic, optional
+        Over the fabric's hosts.
+    routes : mapping, optional
+        Routes by the name that the page gives them.
+    title : str, optional
+        Above the page. [default: what it is of]
+    jobs : sequence of Job
+        Whose hosts are whose, as `place_jobs` tells it.
+    threads : int, default 0
+        0 is one a core. The page is the same for any number.
+
+    Returns
+    -------
+    bytes
+        HTML. The same input gives the same bytes.
+
+    Raises
+    ------
+    FormatError
+        If a file is nothing that a page shows, or a run was altered.
+    RoutingError, TrafficError
+        If routes or traffic are another fabric's, or routes join not all that send.
+    OSError
+        If a file cannot be read.
+    TypeError
+        If a fabric comes without traffic or routes.
+
+    Examples
+    --------
+    >>> import netloom as nl
+    >>> tree = nl.Fabric.generate("two-level:leaves=2,hosts=2,spines=2")
+    >>> page = nl.report(tree, nl.Traffic.pattern("shift:1", 4), {"ftree": nl.route("ftree", tree)})
+    >>> page[:15]
+    b'<!DOCTYPE html>'
+    """
+    from netloom import _core
+
+    if isinstance(what, str | os.PathLike):
+        path = Path(what)
+        if path.is_dir():
+            part = ran.document(path)
+            told = title or ran_title(part)
+        else:
+            part = result.document(reading.whole(path), str(path))
+            told = title or f"{path.name}: netloom {part['verb']}"
+    elif traffic is None or not routes:
+        raise TypeError("a report of a fabric needs traffic and routes")
+    else:
+        found = {
+            name: (one, _core.loads(what, one, traffic, threads=threads)) for name, one in routes.items()
+        }
+        part = routed.document(what, traffic, found, jobs, threads=threads)
+        told = title or f"{', '.join(routes)} on {what.hosts:,} hosts"
+    return page.page(document([part], told, []))
+
+
+def document(
+    parts: Sequence[Mapping[str, Any]], title: str, inputs: Sequence[Mapping[str, Any]]
+) -> dict[str, Any]:
+    """What is inside of a page: its parts, its title, and what they were made of."""
+    from netloom import __version__
+
+    return {
+        "schema": page.SCHEMA,
+        "netloom": __version__,
+        "title": title,
+        "inputs": list(inputs),
+        "parts": list(parts),
+    }
+
+
+def ran_title(part: Mapping[str, Any]) -> str:
+    """The title of a run's page."""
+    run = part["run"]
+    return f"{run['scenario']}: {run['hosts']:,} hosts, {run['model']} model"

@@ -1,0 +1,141 @@
+"""Tables of a page. Every figure says where in the document it is copied from, and its unit.
+
+A row names its object by a JSON pointer (`data-at`), a head its key and unit (`data-key`, `data-unit`): so a
+reader, and the tests, find the figure in the JSON.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from netloom.shown.html import text
+from netloom.shown.units import sizes, told
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of figures.
+
+    Attributes
+    ----------
+    key : str
+        Where in a row's object: `result/simulated_ms`.
+    head : str
+        What it is called.
+    unit : str
+        As `netloom.shown.units.told` takes it.
+    """
+
+    key: str
+    head: str
+    unit: str = "n"
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row: its names, where its object is, and the object. `span`: so many rows have its first name."""
+
+    names: Sequence[str]
+    at: str
+    value: Any
+    colour: str = ""
+    bar: Bar | None = None
+    span: int = 1
+
+
+@dataclass(frozen=True)
+class Bar:
+    """A bar in a row, from 0 to 1: how long, where its mean is, and where the bound is."""
+
+    length: float
+    colour: str
+    mean: float | None = None
+    bound: float | None = None
+
+
+def pick(value: Any, key: str) -> Any:
+    """What a pointer's rest leads to in an object; None if there is nothing."""
+    for part in key.split("/"):
+        part = part.replace("~1", "/").replace("~0", "~")
+        if isinstance(value, list) and part.isdigit() and int(part) < len(value):
+            value = value[int(part)]
+        elif isinstance(value, dict):
+            value = value.get(part)
+        else:
+            return None
+    return value
+
+
+def table(caption: str, heads: Sequence[str], columns: Sequence[Column], rows: Sequence[Row]) -> str:
+    """A table, `heads` above the names of its rows."""
+    barred = any(row.bar is not None for row in rows)
+    top = "".join(f'<th scope="col">{text(head)}</th>' for head in heads)
+    top += '<td class="b"></td>' if barred else ""
+    top += "".join(
+        f'<th scope="col" class="{_side(c)}" data-key="{text(c.key)}" data-unit="{text(c.unit)}">'
+        f"{text(c.head)}</th>"
+        for c in columns
+    )
+    cells = [_cells(column, rows) for column in columns]
+    body = "\n".join(
+        _row(row, [(c, of[place]) for c, of in zip(columns, cells, strict=True)], barred)
+        for place, row in enumerate(rows)
+    )
+    return (
+        f'<div class="wide" tabindex="0" role="group" aria-label="{text(caption)}">'
+        f"<table><caption>{text(caption)}</caption>\n<thead><tr>{top}</tr></thead>\n<tbody>\n{body}\n"
+        "</tbody></table></div>"
+    )
+
+
+def facts(at: str, value: Any, columns: Sequence[Column]) -> str:
+    """Figures of one object, each below its name."""
+    cells = "".join(
+        f'<div><dt>{text(c.head)}</dt><dd data-at="{text(at)}/{text(c.key)}" data-unit="{text(c.unit)}">'
+        f"{text(_shown(value, c))}</dd></div>"
+        for c in columns
+    )
+    return f'<dl class="facts">{cells}</dl>'
+
+
+def _cells(column: Column, rows: Sequence[Row]) -> list[str]:
+    """A column's figures; bytes with so many digits that those which differ read differently."""
+    found = [pick(row.value, column.key) for row in rows]
+    if column.unit == "B" and all(isinstance(value, int | float) for value in found):
+        return sizes(found)
+    return [_shown(row.value, column) for row in rows]
+
+
+def _row(row: Row, cells: Sequence[tuple[Column, str]], barred: bool) -> str:
+    mark = f'<i class="dot" style="background:{row.colour}"></i>' if row.colour else ""
+    names = "".join(
+        f'<th scope="row"{f" rowspan={row.span}" if place == 0 and row.span > 1 else ""}>'
+        f"{mark if place == len(row.names) - 1 else ''}{text(name)}</th>"
+        for place, name in enumerate(row.names)
+    )
+    figures = "".join(f'<td class="{_side(column)}">{text(words)}</td>' for column, words in cells)
+    return f'<tr data-at="{text(row.at)}">{names}{_bar(row, barred)}{figures}</tr>'
+
+
+def _shown(value: Any, column: Column) -> str:
+    """A figure of an object; a list of plain values with commas."""
+    found = pick(value, column.key)
+    return told((", ".join(map(str, found)) or None) if isinstance(found, list) else found, column.unit)
+
+
+def _side(column: Column) -> str:
+    return "t" if column.unit == "text" else "n"
+
+
+def _bar(row: Row, barred: bool) -> str:
+    if not barred:
+        return ""
+    if row.bar is None:
+        return '<td class="b"></td>'
+    marks = f'<i class="bar" style="width:{100 * row.bar.length:.2f}%;background:{row.bar.colour}"></i>'
+    for kind, place in (("mean", row.bar.mean), ("bound", row.bar.bound)):
+        if place is not None:
+            marks += f'<i class="{kind}" style="left:{100 * place:.2f}%"></i>'
+    return f'<td class="b" aria-hidden="true"><div>{marks}</div></td>'

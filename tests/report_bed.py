@@ -1,0 +1,121 @@
+"""A page of `netloom report`, read as a reader of it would: figures, their units, and the JSON inside."""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+import zlib
+from dataclasses import dataclass, field
+from html.parser import HTMLParser
+from typing import Any
+
+import numpy as np
+
+from netloom.shown.text import printable
+
+UNITS = {"B": 0, "kB": 3, "MB": 6, "GB": 9, "TB": 12, "PB": 15}
+VOID = {"meta", "input", "br", "link", "img"}
+
+
+@dataclass
+class Figure:
+    """What stands on a page, and where it says that it is from."""
+
+    at: str
+    unit: str
+    text: str
+
+
+@dataclass
+class Page(HTMLParser):
+    """A page's figures, its JSON, its elements."""
+
+    source: str
+    figures: list[Figure] = field(default_factory=list)
+    document: Any = None
+    elements: list[tuple[str, dict[str, str | None]]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        super().__init__()
+        self._open: list[tuple[str, dict[str, str | None]]] = []
+        self._text = ""
+        self._heads: list[tuple[str, str]] = []
+        self._column, self._row, self._own = 0, "", 0
+        self.feed(self.source)
+        assert not self._open, "what is opened is closed"
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        told = dict(attrs)
+        self.elements.append((tag, told))
+        if tag not in VOID:
+            self._open.append((tag, told))
+        if tag == "table":
+            self._heads, self._own = [], -1
+        if tag == "th" and told.get("data-unit"):
+            self._heads.append((told.get("data-key") or told.get("data-at") or "", told["data-unit"] or ""))
+        if tag == "tr":
+            self._row, self._column = told.get("data-at") or "", 0
+            self._own += 1
+        self._text = ""
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+
+    def handle_data(self, data: str) -> None:
+        self._text += data
+
+    def handle_endtag(self, tag: str) -> None:
+        name, told = self._open.pop()
+        assert name == tag, f"</{tag}> closes <{name}>"
+        if tag == "script" and told.get("type") == "application/json":
+            self.document = json.loads(self._text)
+        elif tag == "td" and told.get("class") in ("n", "t"):
+            key, unit = self._heads[self._column]
+            at = f"{key}/{self._own - 1}" if key.startswith("/") else f"{self._row}/{key}"
+            self.figures.append(Figure(at, unit, self._text))
+            self._column += 1
+        elif told.get("data-at") and told.get("data-unit") and tag != "th":
+            self.figures.append(Figure(told["data-at"] or "", told["data-unit"] or "", self._text))
+
+    def at(self, pointer: str) -> Any:
+        """What a JSON pointer leads to; None if there is nothing."""
+        found = self.document
+        for part in pointer.split("/")[1:]:
+            part = part.replace("~1", "/").replace("~0", "~")
+            found = found[int(part)] if isinstance(found, list) else (found or {}).get(part)
+        return found
+
+
+def agrees(figure: Figure, value: Any) -> bool:
+    """Whether a figure tells a value, to its own last digit; by a way of its own, not the page's."""
+    if value is None or value == []:
+        return figure.text == "–"
+    if isinstance(value, bool):
+        return figure.text == ("yes" if value else "no")
+    if figure.unit == "text":
+        words = ", ".join(map(str, value)) if isinstance(value, list) else printable(str(value), lines=False)
+        return figure.text == words
+    match = re.fullmatch(r"(< )?(-?[\d,]+(?:\.(\d+))?) ?(\D*)", figure.text)
+    if match is None:
+        return False
+    below, digits, after, unit = match.groups()
+    number = float(digits.replace(",", ""))
+    if below:
+        return 0 < value * (100 if figure.unit == "share" else 1) < number
+    power = UNITS[unit] if figure.unit == "B" else 0
+    expected = {"B": unit, "%": "%", "share": "%", "n": ""}.get(figure.unit, figure.unit)
+    shown = value * (100 if figure.unit == "share" else 1)
+    step = 10.0 ** (power - len(after or ""))
+    return unit == expected and abs(number * 10.0**power - shown) <= 0.5001 * step
+
+
+def unpacked(column: dict[str, str]) -> list[Any]:
+    """The values of a long column (`netloom.pages.columns`)."""
+    ((kind, packed),) = column.items()
+    data = zlib.decompress(base64.b64decode(packed))
+    if kind == "texts":
+        return list(json.loads(data))
+    if kind == "int32":
+        return list(np.cumsum(np.frombuffer(data, "<i4").astype(np.int64)).tolist())
+    return list(np.frombuffer(data, "<f8").tolist())
