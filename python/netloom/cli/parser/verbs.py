@@ -122,7 +122,7 @@ VERBS: dict[str, str | tuple[str, dict[str, str]]] = {
             "sweep": "Draw a sweep: means and their intervals by group.",
         },
     ),
-    "report": "Write one page that shows routes with traffic, a run or a result; it fetches nothing.",
+    "report": "Write a page that shows routes with traffic, a run or a result.",
     "apply": (
         "Put new routes on a live fabric, safely.",
         {
@@ -148,7 +148,7 @@ VERBS: dict[str, str | tuple[str, dict[str, str]]] = {
 """Each with its help, and its commands with theirs."""
 
 _GROUPS = {
-    "Look": ("fabric", "traffic", "check", "path", "loads", "plot"),
+    "Look": ("fabric", "traffic", "check", "path", "loads", "plot", "report"),
     "Measure": ("counters", "health", "record", "trace", "sample", "infer", "diagnose"),
     "Improve": ("route", "optimize", "lanes"),
     "Simulate and plan": ("simulate", "sweep", "noise", "plan", "study"),
