@@ -16,7 +16,7 @@ use crate::run::{Options, run};
 use crate::{errors, io};
 
 /// A job that runs: its hosts and the host of every rank.
-#[pyclass(frozen, name = "Job", module = "netloom._core")]
+#[pyclass(frozen, weakref, name = "Job", module = "netloom._core")]
 pub struct PyJob(pub(crate) netloom_model::Job);
 
 #[pymethods]

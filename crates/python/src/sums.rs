@@ -13,7 +13,7 @@ use crate::traffic::PyTraffic;
 use crate::{arrays, errors, io};
 
 /// What every host sends and receives in all, whoever talks to whom. Immutable.
-#[pyclass(frozen, name = "Hose", module = "netloom._core")]
+#[pyclass(frozen, weakref, name = "Hose", module = "netloom._core")]
 pub struct PyHose {
     /// The sums.
     pub hose: Hose,
