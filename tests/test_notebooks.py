@@ -15,13 +15,14 @@ import netloom as nl
 ROOT = Path(__file__).parents[1]
 PREPARED = """
 import netloom as nl
-fabric = nl.Fabric.generate("fattree:pods=4,leaves=8,hosts=16,spines=16,groups=2,cores=16")
-sent = nl.Traffic.read("random:partners=20,seed=1", fabric)
+fabric, _ = nl.Fabric.generate("fattree:pods=6,leaves=8,hosts=16,spines=7,groups=7,cores=3").damage(
+    random_links=30, seed=1)
+sent = nl.Traffic.read("random:partners=20,seed=1", fabric).perturbed(0.9, seed=1)
 text = {"fabric": fabric, "routes": ["ftree"], "job": [
     {"name": "all", "program": {"kind": "all-to-all", "bytes": 1000000}}]}
 scenario = nl.Scenario.from_dict(text)
 counters = nl.synth_counters(fabric, "ftree", sent)
-layers = [("a", sent, 1.0), ("b", nl.Traffic.read("shift:5", fabric), 1.0)]
+layers = [("a", sent, 1.0), ("b", sent.perturbed(0.9, seed=2), 3.0)]
 def begun(done, total):
     import sys
     if begun.told: return
