@@ -279,7 +279,9 @@ def test_traffic_adds_up_and_is_scaled():
     phases = nl.Traffic.from_triples(4, [0], [1], [2.0], [1.0])
     assert (0.5 * phases).total_bytes == 1.0
     assert (0 * TRAFFIC).pairs == 0
-    assert sum([TRAFFIC, TRAFFIC], start=0 * TRAFFIC).total_bytes == 8.0
+    assert sum([TRAFFIC, TRAFFIC]) == 2 * TRAFFIC
+    with pytest.raises(TypeError):
+        _ = 1 + TRAFFIC  # type: ignore[operator]
 
 
 def test_specs_stand_for_fabrics_and_traffic():

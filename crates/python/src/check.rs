@@ -146,6 +146,13 @@ pub struct PyVerdict(pub(crate) Verdict);
 
 #[pymethods]
 impl PyVerdict {
+    fn __repr__(&self) -> String {
+        let Verdict { ok, optimal, recomputed_bound, .. } = &self.0;
+        let word = if *ok { "holds" } else { "not proven" };
+        let optimal = if *optimal { ", routes optimal" } else { "" };
+        format!("<netloom.Verdict: bound {recomputed_bound} {word}{optimal}>")
+    }
+
     /// Whether the certificate holds, and the routes are what it says of them.
     #[getter]
     fn ok(&self) -> bool {

@@ -38,6 +38,11 @@ impl PyJob {
     fn host_of_rank<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<u32>> {
         PyArray1::from_iter(py, self.0.placement.host_of_rank.iter().map(|h| h.0))
     }
+
+    fn __repr__(&self) -> String {
+        let (hosts, ranks) = (self.0.hosts.len(), self.0.placement.host_of_rank.len());
+        format!("<netloom.Job: {}, {ranks} ranks on {hosts} hosts>", self.0.name)
+    }
 }
 
 /// Jobs with their hosts, and what they send.

@@ -28,6 +28,11 @@ pub struct PyCertificate {
 
 #[pymethods]
 impl PyCertificate {
+    fn __repr__(&self) -> String {
+        let Certificate { claim, place, .. } = &self.certificate;
+        format!("<netloom.Certificate: at least {claim}, {}, {place}>", self.certificate.reason.kind())
+    }
+
     /// Reads a certificate file.
     ///
     /// Parameters

@@ -189,7 +189,7 @@ impl PyScenario {
         })?;
         let scene = scene.map_err(|e| marked(py, raise(py, label, &folder, e), opened))?;
         Ok(Self {
-            made: Made::On { text: text.to_owned(), label: label.to_owned(), folder: folder.clone() },
+            made: Made::On { text: text.to_owned(), label: label.to_owned(), folder: absolute(&folder) },
             of: Vec::new(),
             stage: Arc::new(Stage { scene, shared, label: label.to_owned(), folder }),
             files,
@@ -520,7 +520,7 @@ impl PyScenario {
         let made = Made::Parsed {
             data: data.to_vec(),
             label: label.to_owned(),
-            folder: folder.clone(),
+            folder: absolute(&folder),
             overrides: overrides.clone(),
             name: name.to_owned(),
         };
@@ -639,6 +639,11 @@ fn of_jobs_file(
     let adapters = AdapterChoice::default();
     let placed = placed_in(py, fabric, (file, label, folder), Some(seed), collectives, &adapters, &read)?;
     Ok((placed, files.into_inner()))
+}
+
+/// A folder as any process finds it, wherever that works.
+fn absolute(folder: &Path) -> PathBuf {
+    std::path::absolute(folder.join(".")).unwrap_or_else(|_| folder.to_path_buf())
 }
 
 impl Stage {

@@ -92,4 +92,9 @@ impl PyHose {
     fn hosts_hash(&self) -> Option<String> {
         self.hose.hosts_hash.map(|h| format!("{h:016x}"))
     }
+
+    fn __repr__(&self) -> String {
+        let sent: f64 = self.hose.sent.iter().sum();
+        format!("<netloom.Hose: {} hosts, {sent} bytes>", self.hose.sent.len())
+    }
 }

@@ -652,6 +652,14 @@ impl PyTraffic {
         self.sum(other).map_err(|e| errors::traffic(py, e))
     }
 
+    /// 0 and traffic: what `sum` begins with.
+    fn __radd__<'py>(slf: Bound<'py, Self>, other: &Bound<'py, PyAny>) -> Bound<'py, PyAny> {
+        match other.extract::<u64>() {
+            Ok(0) => slf.into_any(),
+            _ => slf.py().NotImplemented().into_bound(slf.py()),
+        }
+    }
+
     fn __mul__(&self, py: Python<'_>, factor: f64) -> PyResult<Self> {
         self.scaled(factor).map_err(|e| errors::traffic(py, e))
     }
