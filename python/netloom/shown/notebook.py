@@ -67,12 +67,17 @@ def _routes(routes: Any) -> _Rows:
 
 
 def _loads(loads: Any) -> _Rows:
-    yield "largest load", f"{amount(loads.max)}, of {loads.links_at_max:,} links"
+    yield "largest load", _largest(loads)
     yield "time of that link", f"{1e3 * loads.max_seconds:.4g} ms"
     yield "lower bound", f"{amount(loads.lower_bound)} ({loads.bound_at})"
     yield "gap", _gap(loads)
     yield "verdict", "proven optimal" if loads.proven_optimal else "not proven optimal"
     yield from _stopped(loads.stopped, "bounds may be loose")
+
+
+def _largest(loads: Any) -> str:
+    links = loads.links_at_max
+    return f"{amount(loads.max)}, on {links:,} link{'' if links == 1 else 's'}"
 
 
 def _gap(loads: Any) -> str:
@@ -96,7 +101,7 @@ def _search(found: Any) -> _Rows:
 
 def _optimized(found: Any) -> _Rows:
     loads = found.loads
-    yield "largest load", f"{amount(loads.max)}, of {loads.links_at_max:,} links"
+    yield "largest load", _largest(loads)
     yield "lower bound", f"{amount(loads.lower_bound)} ({loads.bound_at})"
     yield "gap", _gap(loads)
     yield from _search(found)
@@ -140,11 +145,11 @@ def _verdict(verdict: Any) -> _Rows:
 def _simulation(run: Any) -> _Rows:
     told = run.result()
     yield "routing", run.routing
-    yield "simulated", f"{run.end_ps / 1e9:,.6g} ms"
+    yield "simulated", f"{run.end_ps / 1e9:,.4g} ms"
     yield "packets", told["packets"]
     for job in told["jobs"][:8]:
         took = job.get("completion_ms")
-        yield f"job {job['name']}", "not done" if took is None else f"{took:,.6g} ms"
+        yield f"job {job['name']}", "not done" if took is None else f"{took:,.4g} ms"
     yield from _stopped(run.stopped, "not all was done")
 
 
