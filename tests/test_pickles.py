@@ -276,6 +276,15 @@ def test_pools_send_objects_both_ways(start):
         assert pool.submit(optimum, fabric(), traffic()).result(timeout=120) == best()
 
 
+def test_dask_sends_objects_and_knows_equal_ones():
+    protocol = pytest.importorskip("distributed.protocol")
+    from dask.base import tokenize
+
+    assert protocol.deserialize(*protocol.serialize(best())) == best()
+    assert tokenize(nl.Fabric.generate(SPEC)) == tokenize(fabric())
+    assert tokenize(damaged()) != tokenize(fabric())
+
+
 # Damaged and hostile bytes
 
 
