@@ -209,11 +209,16 @@ def test_data_frames_go_in_and_out():
         (frame.drop(columns="bytes"), "bytes missing"),
         (named, "expected whole numbers from 0, or a fabric"),
         (frame.assign(bytes="x"), "column bytes: expected numbers"),
-        (pd.DataFrame({"source": [-1], "destination": [0], "bytes": [1.0]}), "expected endpoints"),
+        (
+            pd.DataFrame({"source": [-1], "destination": [0], "bytes": [1.0]}),
+            r"sources\[0\]: expected 0 to 0, found -1",
+        ),
     ]:
         with pytest.raises(nl.TrafficError, match=word):
             nl.Traffic.from_pandas(bad)
-    for nobody in ("nobody", None, "0xdead", "0xno"):
+    with pytest.raises(nl.TrafficError, match="column source: row 0 has no value"):
+        nl.Traffic.from_pandas(named.assign(source=None), fabric)
+    for nobody in ("nobody", "0xdead", "0xno"):
         with pytest.raises(nl.TrafficError, match=f'"{nobody}" is no host'):
             nl.Traffic.from_pandas(named.assign(source=nobody).astype({"source": object}), fabric)
     guids = [f"0x{guid:x}" for guid in fabric.host_table()["port_guid"]]

@@ -93,7 +93,7 @@ def test_what_was_recorded_adds_up_to_the_totals(tmp_path: Path) -> None:
     assert outcome(bare)["jobs"] == outcome(simulation)["jobs"], "who watches changes nothing"
 
 
-def test_an_interrupt_gives_what_is_known_so_far(tmp_path: Path) -> None:
+def test_an_interrupt_ends_a_run_or_gives_what_is_known_so_far(tmp_path: Path) -> None:
     scenario = read(tmp_path, LONG)
 
     def interrupt(_signal: int, _frame: object) -> None:
@@ -102,7 +102,10 @@ def test_an_interrupt_gives_what_is_known_so_far(tmp_path: Path) -> None:
     before = signal.signal(signal.SIGALRM, interrupt)
     try:
         signal.setitimer(signal.ITIMER_REAL, 0.2)
-        simulation = _core.simulate(scenario)
+        with pytest.raises(KeyboardInterrupt):
+            _core.simulate(scenario)
+        signal.setitimer(signal.ITIMER_REAL, 0.2)
+        simulation = _core.simulate(scenario, on_interrupt="return")
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)

@@ -15,8 +15,6 @@ from __future__ import annotations
 # Not from `typing`, which takes longer to import than all of this: a Ctrl-C in it would be a traceback.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from netloom._core import (
         Certificate,
         CheckReport,
@@ -67,6 +65,7 @@ if TYPE_CHECKING:
         verify_certificate,
     )
     from netloom.errors import (
+        ArgumentError,
         CountersError,
         FabricError,
         FormatError,
@@ -86,6 +85,7 @@ if TYPE_CHECKING:
     from netloom.sweeps.api import sweep
 
 __all__ = [
+    "ArgumentError",
     "Certificate",
     "CheckReport",
     "Counters",
@@ -160,15 +160,18 @@ _HOMES = {
 """Where names are that are neither the core's nor errors."""
 
 
-def __getattr__(name: str) -> Any:
-    if name not in __all__:
-        raise AttributeError(f"module 'netloom' has no attribute {name!r}")
-    import importlib
+# A type checker has the names above: with this it would take any.
+if not TYPE_CHECKING:
 
-    home = "netloom.errors" if name.endswith("Error") else _HOMES.get(name, "netloom._core")
-    value = getattr(importlib.import_module(home), name)
-    globals()[name] = value
-    return value
+    def __getattr__(name):
+        if name not in __all__:
+            raise AttributeError(f"module 'netloom' has no attribute {name!r}")
+        import importlib
+
+        home = "netloom.errors" if name.endswith("Error") else _HOMES.get(name, "netloom._core")
+        value = getattr(importlib.import_module(home), name)
+        globals()[name] = value
+        return value
 
 
 def __dir__() -> list[str]:

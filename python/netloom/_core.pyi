@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pandas
 import pyarrow
 import scipy.sparse
-from typing_extensions import disjoint_base
+from typing_extensions import Self, disjoint_base
 
 __all__ = [
     "Certificate",
@@ -91,6 +91,8 @@ __all__ = [
     "synth_counters",
     "trace_files",
     "traffic_format",
+    "traffic_of_columns",
+    "unpickled",
     "verify_certificate",
     "write_atomic",
 ]
@@ -104,6 +106,8 @@ _Progress: TypeAlias = Callable[[int, int], object] | None
 class Fabric:
     """Hosts, switches and directed links of one network. Immutable."""
 
+    def __copy__(self) -> Self: ...
+    def __deepcopy__(self, memo: Any, /) -> Self: ...
     @staticmethod
     def read(source: _Path, *, name_map: _Path | None = None) -> Fabric: ...
     @staticmethod
@@ -195,6 +199,8 @@ class Fabric:
 class Traffic:
     """Sparse bytes from endpoint to endpoint: hosts once placed on a fabric, ranks before. Immutable."""
 
+    def __copy__(self) -> Self: ...
+    def __deepcopy__(self, memo: Any, /) -> Self: ...
     @staticmethod
     def read(
         source: _Path,
@@ -219,7 +225,7 @@ class Traffic:
     def pattern(spec: str, endpoints: int | None = None) -> Traffic: ...
     @staticmethod
     def from_triples(
-        endpoints: int,
+        endpoints: int | Fabric,
         sources: npt.ArrayLike,
         destinations: npt.ArrayLike,
         bytes: npt.ArrayLike,
@@ -276,7 +282,11 @@ class Traffic:
         hosts: str | None = None,
         seed: int = 0,
     ) -> Traffic: ...
-    def to_scipy(self) -> scipy.sparse.csr_array: ...
+    def __add__(self, other: Traffic, /) -> Traffic: ...
+    def __radd__(self, other: Literal[0], /) -> Traffic: ...
+    def __mul__(self, factor: float, /) -> Traffic: ...
+    def __rmul__(self, factor: float, /) -> Traffic: ...
+    def to_scipy(self, *, copy: bool = True) -> scipy.sparse.csr_array: ...
     def to_arrow(self) -> pyarrow.Table: ...
     def to_pandas(self) -> pandas.DataFrame: ...
     def to_bytes(self, format: Literal["mtx", "csv"]) -> bytes: ...
@@ -286,6 +296,8 @@ class Traffic:
 class Hose:
     """What every host sends and receives in all, whoever talks to whom. Immutable."""
 
+    def __copy__(self) -> Self: ...
+    def __deepcopy__(self, memo: Any, /) -> Self: ...
     @staticmethod
     def read(path: _Path, fabric: Fabric | None = None) -> Hose: ...
     @staticmethod
@@ -303,6 +315,8 @@ class Hose:
 class Job:
     """A job that runs: its hosts and the host of every rank."""
 
+    def __copy__(self) -> Self: ...
+    def __deepcopy__(self, memo: Any, /) -> Self: ...
     @property
     def name(self) -> str: ...
     @property
@@ -314,6 +328,8 @@ class Job:
 class Scenario:
     """A scenario with its fabric made, its files read and its jobs placed. Immutable."""
 
+    def __copy__(self) -> Self: ...
+    def __deepcopy__(self, memo: Any, /) -> Self: ...
     @staticmethod
     def read(path: _Path, overrides: Sequence[str] = ...) -> Scenario:
         """Reads a scenario and all files that it names, with overrides (`hardware.lanes=2`) put into it."""
@@ -392,6 +408,8 @@ class Scenario:
 class Sampled:
     """What a run has shown, and what was sampled in its packets. Immutable. Tables as in `Simulation`."""
 
+    def __copy__(self) -> Self: ...
+    def __deepcopy__(self, memo: Any, /) -> Self: ...
     @property
     def simulation(self) -> Simulation:
         """What the run has shown besides."""
@@ -418,6 +436,8 @@ class Simulation:
     Tables are dicts of equally long columns, units in their names.
     """
 
+    def __copy__(self) -> Self: ...
+    def __deepcopy__(self, memo: Any, /) -> Self: ...
     @property
     def routing(self) -> str: ...
     @property
@@ -498,6 +518,8 @@ class Simulation:
 class Routes:
     """One output port per switch and destination (or per source on the way up, for s-mod-k). Immutable."""
 
+    def __copy__(self) -> Self: ...
+    def __deepcopy__(self, memo: Any, /) -> Self: ...
     @staticmethod
     def read(path: _Path, fabric: Fabric, *, strict: bool = True) -> Routes: ...
     @staticmethod
@@ -561,6 +583,8 @@ class Routes:
 class Certificate:
     """A lower bound on the maximum link load, with the argument it rests on."""
 
+    def __copy__(self) -> Self: ...
+    def __deepcopy__(self, memo: Any, /) -> Self: ...
     @staticmethod
     def read(path: _Path, fabric: Fabric) -> Certificate: ...
     @staticmethod
@@ -581,6 +605,8 @@ class Certificate:
 class LinkLoads:
     """Load of every directed link, in bytes at the speed of the fastest link, with bounds."""
 
+    def __copy__(self) -> Self: ...
+    def __deepcopy__(self, memo: Any, /) -> Self: ...
     @property
     def per_link(self) -> npt.NDArray[np.float64]: ...
     @property
@@ -645,6 +671,8 @@ class LinkLoads:
 class Outcome:
     """Routes that a search found, and how it went: Optimized, OptimizedLayers and OptimizedHose extend it."""
 
+    def __copy__(self) -> Self: ...
+    def __deepcopy__(self, memo: Any, /) -> Self: ...
     @property
     def routes(self) -> Routes: ...
     @property
@@ -688,6 +716,8 @@ class Outcome:
 class Optimized(Outcome):
     """Routes made for a traffic, and how good they are."""
 
+    def __copy__(self) -> Self: ...
+    def __deepcopy__(self, memo: Any, /) -> Self: ...
     @property
     def loads(self) -> LinkLoads: ...
     @property
@@ -772,6 +802,8 @@ class ExactPlan:
 class OptimizedLayers(Outcome):
     """Routes made for several matrices, and how good they are for each."""
 
+    def __copy__(self) -> Self: ...
+    def __deepcopy__(self, memo: Any, /) -> Self: ...
     @property
     def layers(self) -> list[tuple[str, float, LinkLoads]]:
         """Name, weight and loads of every matrix, in the order given."""
@@ -791,7 +823,7 @@ class OptimizedLayers(Outcome):
 
         Raises
         ------
-        ValueError
+        ArgumentError
             If there are more or fewer than layers.
         """
 
@@ -799,6 +831,8 @@ class OptimizedLayers(Outcome):
 class HoseLoads:
     """The exact worst load of every link over all matrices within a hose."""
 
+    def __copy__(self) -> Self: ...
+    def __deepcopy__(self, memo: Any, /) -> Self: ...
     @property
     def per_link(self) -> npt.NDArray[np.float64]: ...
     @property
@@ -820,6 +854,8 @@ class HoseLoads:
 class OptimizedHose(Outcome):
     """Routes for a hose, and how good they are in the worst case."""
 
+    def __copy__(self) -> Self: ...
+    def __deepcopy__(self, memo: Any, /) -> Self: ...
     @property
     def worst(self) -> HoseLoads: ...
     @property
@@ -844,6 +880,8 @@ class OptimizedHose(Outcome):
 class CheckReport:
     """What `check` found."""
 
+    def __copy__(self) -> Self: ...
+    def __deepcopy__(self, memo: Any, /) -> Self: ...
     @property
     def ok(self) -> bool: ...
     @property
@@ -894,6 +932,8 @@ class CheckReport:
 class MixReport:
     """What any mix of old and new entries can do while switches change from one table to another."""
 
+    def __copy__(self) -> Self: ...
+    def __deepcopy__(self, memo: Any, /) -> Self: ...
     @property
     def ok(self) -> bool:
         """Whether every mix is safe."""
@@ -921,6 +961,8 @@ class MixReport:
 class Verdict:
     """What the independent checker says of a certificate."""
 
+    def __copy__(self) -> Self: ...
+    def __deepcopy__(self, memo: Any, /) -> Self: ...
     @property
     def ok(self) -> bool: ...
     @property
@@ -936,6 +978,8 @@ class Verdict:
 class Counters:
     """What the ports of a fabric counted, by interval. Immutable."""
 
+    def __copy__(self) -> Self: ...
+    def __deepcopy__(self, memo: Any, /) -> Self: ...
     @staticmethod
     def read(path: _Path, fabric: Fabric) -> Counters:
         """Reads counters in any of the formats.
@@ -1004,6 +1048,8 @@ class Counters:
 class LaneTables:
     """SL-to-VL tables of all switches and hosts, and the service level of every pair."""
 
+    def __copy__(self) -> Self: ...
+    def __deepcopy__(self, memo: Any, /) -> Self: ...
     @staticmethod
     def parse(data: bytes, fabric: Fabric, *, label: str = "<bytes>") -> LaneTables:
         """Tables in the form of OpenSM's dump; a file does not say which level a pair has: it is 0.
@@ -1073,6 +1119,8 @@ class LaneTables:
 class Inferred:
     """Traffic that explains counters, and how far to trust it."""
 
+    def __copy__(self) -> Self: ...
+    def __deepcopy__(self, memo: Any, /) -> Self: ...
     @property
     def traffic(self) -> Traffic:
         """The answer, over hosts."""
@@ -1112,6 +1160,19 @@ def trace_files(path: _Path) -> list[str]:
 
 def is_engine(name: str) -> bool: ...
 def expand_hostlist(text: str) -> list[str]: ...
+def traffic_of_columns(
+    endpoints: int,
+    sources: npt.NDArray[np.uint64],
+    destinations: npt.NDArray[np.uint64],
+    bytes: npt.NDArray[np.float64],
+    packets: npt.NDArray[np.float64] | None = None,
+    hosts_hash: str | None = None,
+) -> Traffic:
+    """Traffic from columns that are what they should be (`netloom.sparse.of_triples`)."""
+
+def unpickled(name: str, data: bytes, parts: tuple[Any, ...]) -> Any:
+    """What a pickle calls: an object of a class from its bytes and its parts."""
+
 def place_jobs(
     fabric: Fabric,
     jobs: _Path,
@@ -1125,9 +1186,9 @@ def route(
     engine: str, fabric: Fabric, *, seed: int = 0, lmc: int | None = None, threads: int = 0
 ) -> Routes: ...
 def loads(
-    fabric: Fabric,
+    fabric: Fabric | _Path,
     routes: Routes | str,
-    traffic: Traffic,
+    traffic: Traffic | _Path,
     *,
     bounds: LinkLoads | None = None,
     threads: int = 0,
@@ -1219,6 +1280,7 @@ def afar(
     threads: int = 0,
     time_limit: float | None = None,
     progress: _Progress = None,
+    on_interrupt: Literal["raise", "return"] = "raise",
 ) -> Optimized: ...
 def coloured(
     fabric: Fabric,
@@ -1230,8 +1292,8 @@ def coloured(
     threads: int = 0,
 ) -> Optimized: ...
 def optimize(
-    fabric: Fabric,
-    traffic: Traffic,
+    fabric: Fabric | _Path,
+    traffic: Traffic | _Path,
     *,
     background: Routes | str = "auto",
     today: Routes | str | None = None,
@@ -1248,6 +1310,7 @@ def optimize(
     work: int | None = None,
     time_limit: float | None = None,
     progress: _Progress = None,
+    on_interrupt: Literal["raise", "return"] = "raise",
 ) -> Optimized: ...
 def optimize_judged(
     scenario: Scenario,
@@ -1266,6 +1329,7 @@ def optimize_judged(
     work: int | None = None,
     time_limit: float | None = None,
     progress: _Progress = None,
+    on_interrupt: Literal["raise", "return"] = "raise",
 ) -> tuple[Optimized, dict[str, Any]]:
     """The quickest of several routes in a simulation of `scenario`, and how they were chosen."""
 
@@ -1281,6 +1345,7 @@ def optimize_lmc(
     work: int | None = None,
     time_limit: float | None = None,
     progress: _Progress = None,
+    on_interrupt: Literal["raise", "return"] = "raise",
 ) -> Optimized:
     """With 2^lmc addresses a host; which one a pair uses is part of the routes (`write_paths`)."""
 
@@ -1313,6 +1378,7 @@ def optimize_layers(
     work: int | None = None,
     time_limit: float | None = None,
     progress: _Progress = None,
+    on_interrupt: Literal["raise", "return"] = "raise",
 ) -> OptimizedLayers: ...
 def optimize_hose(
     fabric: Fabric,
@@ -1331,6 +1397,7 @@ def optimize_hose(
     work: int | None = None,
     time_limit: float | None = None,
     progress: _Progress = None,
+    on_interrupt: Literal["raise", "return"] = "raise",
 ) -> OptimizedHose:
     """Routes whose worst load is least over all matrices within the sums."""
 
@@ -1413,6 +1480,7 @@ def infer(
     threads: int = 0,
     time_limit: float | None = None,
     progress: _Progress = None,
+    on_interrupt: Literal["raise", "return"] = "raise",
 ) -> Inferred:
     """The traffic that explains counters best, and how far it can be trusted.
 
@@ -1435,6 +1503,8 @@ def infer(
 class Recovered:
     """Traffic whose coefficients in a basis add up to least."""
 
+    def __copy__(self) -> Self: ...
+    def __deepcopy__(self, memo: Any, /) -> Self: ...
     @property
     def traffic(self) -> Traffic:
         """The answer, over hosts."""
@@ -1489,6 +1559,7 @@ def recover(
     threads: int = 0,
     time_limit: float | None = None,
     progress: _Progress = None,
+    on_interrupt: Literal["raise", "return"] = "raise",
 ) -> Recovered:
     """The traffic that explains counters and whose coefficients in a basis add up to least.
 
@@ -1551,6 +1622,7 @@ def sample(
     threads: int = 1,
     time_limit: float | None = None,
     progress: _Progress = None,
+    on_interrupt: Literal["raise", "return"] = "raise",
 ) -> Sampled:
     """Runs a scenario with one of its routings, and samples paths inside its packets.
 
@@ -1567,7 +1639,7 @@ def sampling_hash(text: str) -> str:
 
     Raises
     ------
-    ValueError
+    ArgumentError
         If there is no such hash.
     """
 
@@ -1592,6 +1664,7 @@ def simulate(
     threads: int = 1,
     time_limit: float | None = None,
     progress: _Progress = None,
+    on_interrupt: Literal["raise", "return"] = "raise",
     state: bytes | None = None,
     keep: tuple[_Path, bytes, float] | None = None,
     counted: bool = False,
@@ -1611,7 +1684,7 @@ def simulate(
 
     Raises
     ------
-    ValueError
+    ArgumentError
         If the scenario has no such job.
     """
 
@@ -1660,7 +1733,8 @@ def plan(
 
     Examples
     --------
-    >>> result = netloom._core.plan("examples/plan/quartz.toml")
+    >>> from netloom import examples
+    >>> result = netloom._core.plan(examples.path("plan/quartz.toml"))
     >>> result["designs"][0]["spec"]
     """
 

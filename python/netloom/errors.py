@@ -7,6 +7,7 @@ pickling work as with any Python class.
 from __future__ import annotations
 
 __all__ = [
+    "ArgumentError",
     "CountersError",
     "FabricError",
     "FormatError",
@@ -59,6 +60,10 @@ class TrafficError(NetloomError):
 
 class CountersError(NetloomError):
     """Counters that do not belong together, or say nothing."""
+
+
+class ArgumentError(NetloomError, ValueError):
+    """An argument out of its range, or a word that is not known; the message begins with its name."""
 
 
 class SpecError(NetloomError):

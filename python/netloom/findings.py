@@ -248,6 +248,7 @@ KINDS: dict[str, tuple[Severity, Class]] = {
     "traffic": ("error", "input"),
     "counters": ("error", "input"),
     "notinstalled": ("error", "input"),
+    "argument": ("error", "input"),
     "spec": ("error", "input"),
     "place": ("error", "input"),
     "routing": ("error", "input"),

@@ -1,4 +1,4 @@
-"""Fabrics, traffic, loads as other libraries' objects and files: SciPy, npz, Arrow, pandas, networkx.
+"""Fabrics, traffic, loads as other libraries' objects and files: SciPy, npz, Arrow, networkx.
 
 Every way in ends in `Traffic.from_triples`, which checks every entry. Files keep what a matrix belongs to:
 the number of endpoints and the hash of the ordered host names (`netloom` metadata in Parquet, an array of
@@ -7,7 +7,6 @@ that name in npz). Nothing here loops over pairs or links in Python, but where n
 
 from __future__ import annotations
 
-import contextlib
 import io
 import os
 import zipfile
@@ -22,7 +21,6 @@ from netloom.errors import FormatError, NetloomError, SpecError, TrafficError
 from netloom.reading import arrays, parquet
 
 if TYPE_CHECKING:
-    import pandas
     import pyarrow
     import scipy.sparse
 
@@ -41,8 +39,16 @@ _ENTRY_BYTES = 16
 # SciPy
 
 
-def to_scipy(traffic: Traffic) -> scipy.sparse.csr_array:
-    """Returns traffic as a SciPy CSR array, `[source, destination]` in bytes; it shares traffic's memory."""
+def to_scipy(traffic: Traffic, copy: bool = True) -> scipy.sparse.csr_array:
+    """Returns traffic as a SciPy CSR array, `[source, destination]` in bytes.
+
+    Parameters
+    ----------
+    traffic : Traffic
+        The traffic.
+    copy : bool
+        Arrays of its own; else it shares traffic's memory, which is read-only.
+    """
     extras.need("scipy")
     import scipy.sparse
 
@@ -51,7 +57,7 @@ def to_scipy(traffic: Traffic) -> scipy.sparse.csr_array:
     # SciPy wants one integer type for both; offsets are the short array.
     if traffic.pairs <= np.iinfo(np.int32).max:
         indptr = indptr.astype(np.int32)
-    return scipy.sparse.csr_array((traffic.data, traffic.indices, indptr), shape=shape, copy=False)
+    return scipy.sparse.csr_array((traffic.data, traffic.indices, indptr), shape=shape, copy=copy)
 
 
 def from_scipy(matrix: Any, hosts_hash: str | None = None) -> Traffic:
@@ -462,90 +468,6 @@ def _belongs_to(metadata: Mapping[bytes, bytes], source: Any, destination: Any) 
 
 def _first_line(error: Exception) -> str:
     return (str(error).splitlines() or [type(error).__name__])[0]
-
-
-# pandas
-
-
-def to_pandas(noun: Fabric | LinkLoads | Traffic) -> pandas.DataFrame:
-    """Returns what `to_arrow` of a fabric, loads or traffic has as a DataFrame.
-
-    Raises
-    ------
-    NotInstalledError
-        If pandas or PyArrow is not installed (`pip install 'netloom[pandas]'`).
-    """
-    extras.need("pandas")
-    return noun.to_arrow().to_pandas()
-
-
-def traffic_from_pandas(
-    frame: pandas.DataFrame, fabric: Fabric | None = None, endpoints: int | None = None
-) -> Traffic:
-    """Returns traffic from a DataFrame with the columns `source`, `destination` and `bytes`; rows add up.
-
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-        Sources and destinations are numbers from 0, or with a fabric also names of its hosts.
-    fabric : Fabric, optional
-        Whose hosts they are.
-    endpoints : int, optional
-        How many there are. [default: the fabric's hosts; else one more than the largest number]
-
-    Raises
-    ------
-    TrafficError
-        If columns are missing, an end is no host, or an entry is impossible.
-    """
-    if not hasattr(frame, "columns"):
-        raise TrafficError(f"expected a DataFrame, found {type(frame).__name__}")
-    twice = [column for column in _COLUMNS if list(frame.columns).count(column) > 1]
-    if twice:
-        raise TrafficError(f"expected one column {twice[0]}, found {list(frame.columns).count(twice[0])}")
-    missing = [column for column in _COLUMNS if column not in frame.columns]
-    if missing:
-        found = ", ".join(map(str, frame.columns)) or "none"
-        raise TrafficError(
-            f"expected columns source, destination and bytes; {', '.join(missing)} missing (found {found})"
-        )
-    ends = []
-    for column in _COLUMNS[:2]:
-        values = frame[column].to_numpy()
-        if not np.issubdtype(values.dtype, np.integer):
-            values = _hosts(column, values, fabric)
-        ends.append(values.astype(np.int64))
-    try:
-        amounts = frame["bytes"].to_numpy().astype(np.float64)
-    except (TypeError, ValueError) as error:
-        raise TrafficError(f"column bytes: expected numbers ({error})") from None
-    if endpoints is None:
-        largest = max((int(end.max()) for end in ends if len(end)), default=0)
-        endpoints = largest + 1 if fabric is None else fabric.hosts
-    return _checked(endpoints, ends[0], ends[1], amounts, None if fabric is None else fabric.hosts_hash)
-
-
-def _hosts(column: str, values: Any, fabric: Fabric | None) -> Any:
-    """Numbers of hosts by name."""
-    if fabric is None:
-        raise TrafficError(
-            f"column {column}: expected whole numbers from 0, or a fabric whose hosts are named"
-        )
-    number = {name: at for at, name in enumerate(fabric.host_names)}
-    table = fabric.host_table()
-    guids = {int(guid): at for key in ("guid", "port_guid") for at, guid in enumerate(table[key])}
-
-    def host(value: Any) -> int:
-        text = str(value)
-        at = number.get(text)
-        if at is None and text.startswith("0x"):
-            with contextlib.suppress(ValueError):
-                at = guids.get(int(text, 16))
-        if at is None:
-            raise TrafficError(f'column {column}: "{value}" is no host of the fabric')
-        return at
-
-    return np.fromiter((host(value) for value in values), np.int64, len(values))
 
 
 # Scenarios

@@ -8,11 +8,16 @@ others made, from a file or as an object, looks at its arrays here first.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from netloom.errors import TrafficError
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from netloom._core import Fabric, Traffic
 
 MOST_ENDPOINTS = 10_000_000
 """Rows and columns at most, as the core has it: conversions take memory for each, whatever is in them."""
@@ -169,3 +174,132 @@ def of_dense(matrix: Any) -> Any:
         )
     # What is no number of bytes has to stay, or nobody would hear of it.
     return scipy.sparse.coo_array(array)
+
+
+def of_triples(
+    endpoints: Any,
+    sources: Any,
+    destinations: Any,
+    values: Any,
+    packets: Any = None,
+    hosts_hash: str | None = None,
+) -> Traffic:
+    """Traffic from columns, nothing of which is cast in silence.
+
+    Parameters
+    ----------
+    endpoints : int or Fabric
+        How many there are, or the fabric whose hosts they are.
+    sources, destinations : array_like
+        Whole numbers; or names of the fabric's hosts.
+    values, packets : array_like
+        Real numbers; packets may be None.
+    hosts_hash : str, optional
+        Of the fabric whose hosts they are, if it is not given.
+
+    Raises
+    ------
+    TrafficError
+        If a column is none, or holds what it should not, with its name and the first such entry.
+    """
+    from netloom._core import Fabric, traffic_of_columns
+
+    fabric = endpoints if isinstance(endpoints, Fabric) else None
+    if fabric is not None:
+        if hosts_hash not in (None, fabric.hosts_hash):
+            raise TrafficError(
+                f"hosts_hash: {hosts_hash}, of another fabric than the one given: expected none"
+            )
+        endpoints, hosts_hash = fabric.hosts, fabric.hosts_hash
+    if isinstance(endpoints, bool) or not isinstance(endpoints, int | np.integer):
+        raise TrafficError(f"endpoints: expected a whole number or a fabric, found {_shown(endpoints)}")
+    if not 0 < endpoints <= MOST_ENDPOINTS:
+        raise TrafficError(f"endpoints: expected 1 to {MOST_ENDPOINTS:,}, found {endpoints}")
+    at = _numbers_of(fabric) if fabric is not None else None
+    count = int(endpoints)
+    return traffic_of_columns(
+        count,
+        _indices("sources", sources, count, at),
+        _indices("destinations", destinations, count, at),
+        _amounts("bytes", values),
+        None if packets is None else _amounts("packets", packets),
+        hosts_hash,
+    )
+
+
+def _numbers_of(fabric: Fabric) -> dict[str, int]:
+    """The numbers of hosts by name; a name that several have is none."""
+    names = fabric.host_names
+    at = {name: number for number, name in enumerate(names)}
+    if len(at) < len(names):
+        seen: set[str] = set()
+        for name in names:
+            if name in seen:
+                at.pop(name, None)
+            seen.add(name)
+    return at
+
+
+def _column(name: str, column: Any) -> npt.NDArray[Any]:
+    try:
+        array = np.asarray(column)
+    except (ValueError, TypeError) as error:
+        raise TrafficError(f"{name}: expected an array of one dimension ({error})") from None
+    if array.ndim != 1:
+        raise TrafficError(f"{name}: expected an array of one dimension, found {array.ndim}")
+    return array
+
+
+def _indices(name: str, column: Any, endpoints: int, at: dict[str, int] | None) -> npt.NDArray[np.uint64]:
+    array = _column(name, column)
+    if not len(array):
+        return np.zeros(0, np.uint64)
+    if array.dtype.kind in "OUT" and all(isinstance(value, str) for value in array):
+        if at is None:
+            raise TrafficError(
+                f"{name}: expected whole numbers, found {_shown(array[0])}: names are those of a fabric's "
+                "hosts, which is then given in place of the number of endpoints"
+            )
+        found = [at.get(str(value), -1) for value in array]
+        missing = next((entry for entry, number in enumerate(found) if number < 0), None)
+        if missing is not None:
+            raise TrafficError(
+                f"{name}[{missing}]: no host of the fabric is called {_shown(array[missing])} alone"
+            )
+        return np.array(found, np.uint64)
+    if array.dtype.kind == "O":
+        whole = [isinstance(value, int | np.integer) and not isinstance(value, bool) for value in array]
+        if not all(whole):
+            entry = whole.index(False)
+            raise TrafficError(f"{name}[{entry}]: expected a whole number, found {_shown(array[entry])}")
+    elif array.dtype.kind not in "iu":
+        raise TrafficError(f"{name}: expected whole numbers, found {_shown(array[0])} ({array.dtype})")
+    out = np.flatnonzero((array < 0) | (array >= endpoints))
+    if len(out):
+        entry = int(out[0])
+        raise TrafficError(f"{name}[{entry}]: expected 0 to {endpoints - 1}, found {_shown(array[entry])}")
+    return np.ascontiguousarray(array, np.uint64)
+
+
+def _amounts(name: str, column: Any) -> npt.NDArray[np.float64]:
+    array = _column(name, column)
+    if not len(array):
+        return np.zeros(0)
+    if array.dtype.kind == "O":
+        real = [
+            isinstance(v, int | float | np.integer | np.floating) and not isinstance(v, bool) for v in array
+        ]
+        if not all(real):
+            entry = real.index(False)
+            raise TrafficError(f"{name}[{entry}]: expected a number, found {_shown(array[entry])}")
+    elif array.dtype.kind not in "iuf":
+        raise TrafficError(f"{name}: expected numbers, found {_shown(array[0])} ({array.dtype})")
+    with np.errstate(over="ignore"):
+        return np.ascontiguousarray(array, np.float64)
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, np.generic):
+        value = value.item()
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."

@@ -9,7 +9,7 @@ const PACKAGE: &str = "python/netloom/";
 /// Modules and packages right below `netloom`, from the ground up. Neighbours on a floor never import each other.
 const FLOORS: [&[&str]; 11] = [
     &["errors"],
-    &["extras"],
+    &["examples", "extras"],
     &["reading"],
     &["files", "findings", "intervals", "levels", "nodes", "patience", "shown", "strangers", "sysfs"],
     &[
@@ -29,7 +29,7 @@ const FLOORS: [&[&str]; 11] = [
         "slurm",
         "sparse",
     ],
-    &["gpu", "interop"],
+    &["frames", "gpu", "interop"],
     &["live", "runs", "tables"],
     &["apply", "plot", "sampling"],
     &["diagnose", "loop", "planning", "sweeps"],

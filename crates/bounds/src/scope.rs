@@ -13,6 +13,7 @@ use netloom_model::{BoundClass, Csr, Fabric, Routes, SwitchId};
 use netloom_routing::{PathSet, first_outside};
 use netloom_topology::{Direction, Structure};
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 
 use crate::cuts;
 use crate::demand::Demand;
@@ -23,7 +24,7 @@ const SAME: f64 = 1e-9;
 const FAR: u32 = u32::MAX;
 
 /// Why bounds of up*/down* ways are not to be held against something.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Outside {
     /// The fabric has shorter ways, or on guessed levels as short ones, that are not up*/down*.
     Fabric {

@@ -5,8 +5,10 @@
 //!
 //! "Shortest up*/down* ways" are the admissible ones of `routing::paths`.
 
+use serde::{Deserialize, Serialize};
+
 /// The routes that a bound holds for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum BoundClass {
     /// Whatever ways packets take, with detours and split at will: cuts, and hops over capacity.
     AnyRoutes,

@@ -7,8 +7,10 @@
 use std::fmt;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering::Relaxed};
 
+use serde::{Deserialize, Serialize};
+
 /// Why a computation was asked to stop.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum StopReason {
     /// The user pressed Ctrl-C (or a caller cancelled).
     Interrupted,
@@ -17,7 +19,7 @@ pub enum StopReason {
 }
 
 /// A better result than all before, just found by a search.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Improvement {
     /// Units of work done.
     pub work: u64,

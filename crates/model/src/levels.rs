@@ -13,6 +13,8 @@
 
 use std::collections::HashMap;
 
+use serde::{Deserialize, Serialize};
+
 use crate::fabric::Fabric;
 use crate::ids::HostId;
 use crate::rng::{below, shuffle, stream};
@@ -23,7 +25,7 @@ pub const SERVICE_LEVELS: u8 = 16;
 const LEAST_GROUPS: usize = 32;
 
 /// Which service level a pair of hosts uses.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Levels {
     /// A random one below `levels` for every pair.
     Pairs {
@@ -37,7 +39,7 @@ pub enum Levels {
 }
 
 /// Groups of hosts, and the level that each uses to each.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LevelGroups {
     /// `[host]`
     group: Vec<u16>,
@@ -51,6 +53,19 @@ impl Levels {
     /// A random level below `levels` (at most 16) for every pair.
     pub fn pairs(levels: u8, seed: u64) -> Self {
         Self::Pairs { levels: levels.clamp(1, SERVICE_LEVELS), seed }
+    }
+
+    /// Whether they are levels of so many hosts: what was read back from memory may be none.
+    pub fn fit(&self, hosts: usize) -> bool {
+        match self {
+            Self::Pairs { levels, .. } => (1..=SERVICE_LEVELS).contains(levels),
+            Self::Groups(LevelGroups { group, level, groups, .. }) => {
+                group.len() == hosts
+                    && group.iter().all(|own| own < groups)
+                    && level.len() == usize::from(*groups).pow(2)
+                    && level.iter().all(|&level| level < SERVICE_LEVELS)
+            }
+        }
     }
 
     /// How many there are: one more than the highest.

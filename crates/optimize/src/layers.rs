@@ -7,6 +7,7 @@ use netloom_bounds::ArBound;
 use netloom_model::{Certificate, Control, Csr, Fabric, Routes};
 use netloom_routing::{LinkLoads, PathSet, loads};
 use netloom_topology::Structure;
+use serde::{Deserialize, Serialize};
 
 use crate::OptimizeError;
 use crate::optimize::{bounds, default_work, in_pool, switch_bound};
@@ -76,10 +77,15 @@ pub struct OptimizedLayers {
 has_outcome!(OptimizedLayers);
 
 /// How the layers' largest loads came to one number.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Combined(Objective);
 
 impl Combined {
+    /// Whether it is of so many layers: what was read back from memory may be none.
+    pub fn is_of(&self, layers: usize) -> bool {
+        [&self.0.coefficient, &self.0.floor, &self.0.goal].iter().all(|each| each.len() == layers)
+    }
+
     /// What these largest loads come to, one for every layer, in order; `None` if there are more or fewer.
     pub fn value(&self, maxima: &[f64]) -> Option<f64> {
         (maxima.len() == self.0.len()).then(|| self.0.value(maxima.iter().copied()))

@@ -10,25 +10,26 @@ use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
+use crate::arguments;
 use crate::counters::PyCounters;
 use crate::errors;
 use crate::fabric::PyFabric;
 use crate::jobs::{PyJob, participants};
 use crate::routes::RoutesOrEngine;
-use crate::run::{Options, run, run_until, stop_text};
+use crate::run::{Interrupt, Options, run, run_until, stop_text, stop_words};
 use crate::traffic::PyTraffic;
 
 /// A matrix of more endpoints than this is not written out whole.
 const MOST: usize = 4096;
 
 /// Traffic whose coefficients in a basis add up to least.
-#[pyclass(frozen, name = "Recovered", module = "netloom._core")]
+#[pyclass(frozen, weakref, name = "Recovered", module = "netloom._core")]
 pub struct PyRecovered {
-    traffic: Py<PyTraffic>,
-    found: inference::Recovery,
-    errors: Option<inference::Errors>,
-    pairs: usize,
-    stopped: Option<StopReason>,
+    pub(crate) traffic: Py<PyTraffic>,
+    pub(crate) found: inference::Recovery,
+    pub(crate) errors: Option<inference::Errors>,
+    pub(crate) pairs: usize,
+    pub(crate) stopped: Option<StopReason>,
 }
 
 #[pymethods]
@@ -58,6 +59,10 @@ impl PyRecovered {
         dict.set_item("converged", self.found.end == LpEnd::Optimal)?;
         dict.set_item("stopped", stop_text(self.stopped))?;
         Ok(dict)
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<netloom.Recovered: {} pairs{}>", self.pairs, stop_words(self.stopped))
     }
 }
 
@@ -117,8 +122,8 @@ pub fn coefficients<'py>(
     py: Python<'py>,
     traffic: &PyTraffic,
     basis: &str,
-    first: usize,
-    count: Option<usize>,
+    #[pyo3(from_py_with = arguments::first)] first: usize,
+    #[pyo3(from_py_with = arguments::count)] count: Option<usize>,
 ) -> PyResult<Bound<'py, PyArray1<f64>>> {
     let (frame, n) = checked(py, traffic, basis, first, count)?;
     let Frame::Basis(basis) = frame else {
@@ -179,9 +184,9 @@ pub fn sparsity(
     py: Python<'_>,
     traffic: &PyTraffic,
     basis: &str,
-    first: usize,
-    count: Option<usize>,
-    threads: usize,
+    #[pyo3(from_py_with = arguments::first)] first: usize,
+    #[pyo3(from_py_with = arguments::count)] count: Option<usize>,
+    #[pyo3(from_py_with = arguments::threads)] threads: usize,
     time_limit: Option<f64>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Option<(usize, usize, usize)>> {
@@ -193,7 +198,7 @@ pub fn sparsity(
     }
     let (frame, n) = checked(py, traffic, basis, first, Some(n))?;
     let matrix = traffic.shared.total();
-    let options = Options { threads, time_limit, progress, anytime: false };
+    let options = Options { threads, time_limit, progress, ..Options::default() };
     let ended =
         run_until(py, options, |control| inference::sparsity(frame, n, &cells(matrix, first, n), control))?;
     let found = ended.result.filter(|_| ended.stopped.is_none());
@@ -212,7 +217,7 @@ fn checked(
     let n = count.unwrap_or(endpoints.saturating_sub(first));
     if first + n > endpoints {
         let text = format!("endpoints {first} to {}: there are {endpoints}", first + n);
-        return Err(errors::value(py, &text));
+        return Err(errors::argument(py, text));
     }
     if n > MOST {
         let text = format!("{n} endpoints: a basis is of {MOST} at most; pick a part of them");
@@ -261,6 +266,8 @@ fn checked(
 ///     Seconds of wall time; what is known by then is returned, and `stopped` says so.
 /// progress : callable, optional
 ///     Called as `progress(done, all)` now and then; an exception that it raises ends the call.
+/// on_interrupt : {"raise", "return"}, default "raise"
+///     What Ctrl-C does: it raises `KeyboardInterrupt`, or what was found by then is returned and says so.
 ///
 /// Returns
 /// -------
@@ -279,7 +286,7 @@ fn checked(
 #[pyfunction]
 #[pyo3(signature = (fabric, routes, counters, jobs, basis, *, vl_scheme = None, unit = "bytes", mtu_bytes = 4096.0,
                     interval = None, truth = None, steps = 20_000, tolerance = 1e-6, threads = 0, time_limit = None,
-                    progress = None))]
+                    progress = None, on_interrupt = "raise"))]
 #[allow(clippy::too_many_arguments)] // keyword arguments of one Python call
 pub fn recover(
     py: Python<'_>,
@@ -291,13 +298,14 @@ pub fn recover(
     vl_scheme: Option<&str>,
     unit: &str,
     mtu_bytes: f64,
-    interval: Option<usize>,
+    #[pyo3(from_py_with = arguments::interval)] interval: Option<usize>,
     truth: Option<&PyTraffic>,
-    steps: usize,
+    #[pyo3(from_py_with = arguments::steps)] steps: usize,
     tolerance: f64,
-    threads: usize,
+    #[pyo3(from_py_with = arguments::threads)] threads: usize,
     time_limit: Option<f64>,
     progress: Option<Py<PyAny>>,
+    on_interrupt: &str,
 ) -> PyResult<PyRecovered> {
     let unit = crate::counters::unit(py, unit, mtu_bytes)?;
     let frame: Frame = basis.parse().map_err(|e: String| errors::spec(py, e))?;
@@ -314,7 +322,7 @@ pub fn recover(
     let chosen = counters.chosen(py, interval)?;
     let scheme = vl_scheme.map(|spec| counters::lane_scheme(net, spec)).transpose();
     let scheme = scheme.map_err(|e| errors::spec(py, e))?.unwrap_or(LaneScheme::One);
-    let options = Options { threads, time_limit, progress, anytime: true };
+    let options = Options { threads, time_limit, progress, interrupt: Interrupt::parse(py, on_interrupt)? };
     let effort = LpEffort { steps, tolerance };
     let ended = run_until(py, options, |control| {
         let routing = Routing::Tables(&routes, &scheme);

@@ -8,6 +8,7 @@ use netloom_verify::{self as verify, CheckReport, Verdict};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
+use crate::arguments;
 use crate::errors;
 use crate::fabric::{PyFabric, Shared};
 use crate::findings::checked;
@@ -17,10 +18,10 @@ use crate::run::{Options, run};
 use crate::traffic::PyTraffic;
 
 /// What `check` found.
-#[pyclass(frozen, name = "CheckReport", module = "netloom._core")]
+#[pyclass(frozen, weakref, name = "CheckReport", module = "netloom._core")]
 pub struct PyCheckReport {
-    report: Arc<CheckReport>,
-    shared: Arc<Shared>,
+    pub(crate) report: Arc<CheckReport>,
+    pub(crate) shared: Arc<Shared>,
 }
 
 #[pymethods]
@@ -140,11 +141,18 @@ impl PyCheckReport {
 }
 
 /// What the independent checker says of a certificate.
-#[pyclass(frozen, name = "Verdict", module = "netloom._core")]
-pub struct PyVerdict(Verdict);
+#[pyclass(frozen, weakref, name = "Verdict", module = "netloom._core")]
+pub struct PyVerdict(pub(crate) Verdict);
 
 #[pymethods]
 impl PyVerdict {
+    fn __repr__(&self) -> String {
+        let Verdict { ok, optimal, recomputed_bound, .. } = &self.0;
+        let word = if *ok { "holds" } else { "not proven" };
+        let optimal = if *optimal { ", routes optimal" } else { "" };
+        format!("<netloom.Verdict: bound {recomputed_bound} {word}{optimal}>")
+    }
+
     /// Whether the certificate holds, and the routes are what it says of them.
     #[getter]
     fn ok(&self) -> bool {
@@ -212,7 +220,7 @@ pub fn check(
     py: Python<'_>,
     fabric: &PyFabric,
     routes: &PyRoutes,
-    threads: usize,
+    #[pyo3(from_py_with = arguments::threads)] threads: usize,
 ) -> PyResult<PyCheckReport> {
     routes.check_fits(py, fabric)?;
     let shared = &fabric.shared;
@@ -267,7 +275,7 @@ pub fn links_at_max_bound(
     fabric: &PyFabric,
     traffic: &PyTraffic,
     maximum: f64,
-    threads: usize,
+    #[pyo3(from_py_with = arguments::threads)] threads: usize,
     time_limit: Option<f64>,
 ) -> PyResult<Option<u64>> {
     traffic.check_fits(py, fabric)?;

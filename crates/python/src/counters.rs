@@ -16,26 +16,26 @@ use crate::findings::findings;
 use crate::routes::RoutesOrEngine;
 use crate::run::{Options, run};
 use crate::traffic::PyTraffic;
-use crate::{errors, io};
+use crate::{arguments, errors, io};
 
 /// What the ports of a fabric counted, by interval. Immutable.
-#[pyclass(frozen, name = "Counters", module = "netloom._core")]
+#[pyclass(frozen, weakref, name = "Counters", module = "netloom._core")]
 pub struct PyCounters {
     /// The fabric that they belong to.
     pub shared: Arc<Shared>,
-    kind: String,
+    pub(crate) kind: String,
     /// The counters themselves.
     pub counters: Counters,
     /// What the intervals were made of, if they were read as absolute values.
     pub readings: Vec<Reading>,
     /// Whether the intervals were told, not made of the readings.
-    told: bool,
-    notes: Vec<String>,
-    foreign: Option<String>,
+    pub(crate) told: bool,
+    pub(crate) notes: Vec<String>,
+    pub(crate) foreign: Option<String>,
     /// What was counted in the last interval, errors too, where a file tells that.
-    counted: Option<Reading>,
+    pub(crate) counted: Option<Reading>,
     /// What ports say went wrong: between the readings, or since they were set back.
-    errors: Vec<Finding>,
+    pub(crate) errors: Vec<Finding>,
 }
 
 #[pymethods]
@@ -241,7 +241,7 @@ impl PyCounters {
     ///
     /// Raises
     /// ------
-    /// ValueError
+    /// ArgumentError
     ///     If `which` is none of these.
     fn error_counts<'py>(&self, py: Python<'py>, which: &str) -> PyResult<Bound<'py, PyDict>> {
         let rows: BTreeMap<Port, Shown> = match which {
@@ -256,7 +256,7 @@ impl PyCounters {
             }
             other => {
                 let message = format!("which: expected last, first or counted, found \"{other}\"");
-                return Err(errors::value(py, &message));
+                return Err(errors::argument(py, message));
             }
         };
         let dict = PyDict::new(py);
@@ -317,7 +317,11 @@ impl PyCounters {
     /// -------
     /// dict
     #[pyo3(signature = (*, busiest = 10))]
-    fn summary<'py>(&self, py: Python<'py>, busiest: usize) -> PyResult<Bound<'py, PyDict>> {
+    fn summary<'py>(
+        &self,
+        py: Python<'py>,
+        #[pyo3(from_py_with = arguments::busiest)] busiest: usize,
+    ) -> PyResult<Bound<'py, PyDict>> {
         let fabric = &self.shared.fabric;
         let found = run(py, Options::default(), |_| {
             let sum = counters::added_up(&self.counters)?;
@@ -390,21 +394,21 @@ impl PyCounters {
     ///
     /// Raises
     /// ------
-    /// ValueError
+    /// ArgumentError
     ///     If there is no such interval or unit.
     #[pyo3(signature = (interval = 0, *, unit = "bytes", mtu_bytes = 4096.0))]
     fn measure<'py>(
         &self,
         py: Python<'py>,
-        interval: usize,
+        #[pyo3(from_py_with = arguments::interval)] interval: usize,
         unit: &str,
         mtu_bytes: f64,
     ) -> PyResult<Bound<'py, PyDict>> {
         let unit = self::unit(py, unit, mtu_bytes)?;
         let Some(interval) = self.counters.intervals().get(interval) else {
-            return Err(errors::value(
+            return Err(errors::argument(
                 py,
-                &format!("expected intervals below {}, found {interval}", self.counters.intervals().len()),
+                format!("expected intervals below {}, found {interval}", self.counters.intervals().len()),
             ));
         };
         let fabric = &self.shared.fabric;
@@ -594,7 +598,7 @@ pub fn unit(py: Python<'_>, name: &str, mtu_bytes: f64) -> PyResult<Unit> {
         "packets" => Ok(Unit::Packets { mtu_bytes }),
         "mixed" => Ok(Unit::Mixed { mtu_bytes }),
         other => {
-            Err(errors::value(py, &format!("unit: expected bytes, packets or mixed, found \"{other}\"")))
+            Err(errors::argument(py, format!("unit: expected bytes, packets or mixed, found \"{other}\"")))
         }
     }
 }
@@ -659,7 +663,7 @@ fn only(py: Python<'_>, shared: &Arc<Shared>, interval: Interval) -> PyResult<Co
 ///     If routes or traffic do not fit the fabric.
 /// SpecError
 ///     If there is no such VL scheme.
-/// ValueError
+/// ArgumentError
 ///     If a number is out of its range.
 ///
 /// References
@@ -688,8 +692,8 @@ pub fn synth_counters(
     missing: f64,
     mtu_bytes: f64,
     seconds: f64,
-    seed: u64,
-    threads: usize,
+    #[pyo3(from_py_with = arguments::seed)] seed: u64,
+    #[pyo3(from_py_with = arguments::threads)] threads: usize,
 ) -> PyResult<PyCounters> {
     traffic.check_fits(py, fabric)?;
     for (name, value, most) in [
@@ -701,7 +705,7 @@ pub fn synth_counters(
         ("scale", scale, 1e15),
     ] {
         if !(0.0..=most).contains(&value) {
-            return Err(errors::value(py, &format!("{name}: expected a number in range, found {value}")));
+            return Err(errors::argument(py, format!("{name}: expected a number in range, found {value}")));
         }
     }
     let routes = routes.resolve(py, fabric, 0, threads)?;

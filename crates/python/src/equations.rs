@@ -16,6 +16,7 @@ use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
+use crate::arguments;
 use crate::counters::PyCounters;
 use crate::errors;
 use crate::fabric::PyFabric;
@@ -29,7 +30,7 @@ const MOST_PAIRS: usize = 1_000_000;
 const MOST_COVARIED: usize = 2_000;
 
 /// Rows, the pairs that may have caused them, and what was counted. Immutable.
-#[pyclass(frozen, name = "Equations", module = "netloom._core")]
+#[pyclass(frozen, weakref, name = "Equations", module = "netloom._core")]
 pub struct PyEquations {
     operator: Operator,
     jobs: Vec<Participants>,
@@ -68,7 +69,7 @@ impl PyEquations {
         let (operator, rows) = whole.restrict(&counted.possible(&whole)).compact();
         if operator.pairs() > MOST_PAIRS {
             let text = format!("expected at most {MOST_PAIRS} possible pairs, found {}", operator.pairs());
-            return Err(errors::value(py, &text));
+            return Err(errors::argument(py, text));
         }
         let counted = counted.of(&rows);
         let target = Target::relative(&counted, |r| counted.bytes[r] > 0.0);
@@ -115,7 +116,7 @@ impl PyEquations {
     fn fewest_flows<'py>(
         &self,
         py: Python<'py>,
-        steps: usize,
+        #[pyo3(from_py_with = arguments::steps)] steps: usize,
         tolerance: f64,
     ) -> PyResult<Bound<'py, PyDict>> {
         let flows = Flows::new(&self.operator, &self.target, None);
@@ -138,10 +139,15 @@ impl PyEquations {
     /// Atoms on a process grid of the first job, the neighbours and `more` others by pursuit: their columns (`row[first[a]:first[a + 1]]`
     /// and `value`), and our best non-negative combination (`bytes`), weighted squares least.
     #[pyo3(signature = (sides, *, more = 0))]
-    fn atoms<'py>(&self, py: Python<'py>, sides: [u32; 3], more: usize) -> PyResult<Bound<'py, PyDict>> {
+    fn atoms<'py>(
+        &self,
+        py: Python<'py>,
+        sides: [u32; 3],
+        #[pyo3(from_py_with = arguments::more)] more: usize,
+    ) -> PyResult<Bound<'py, PyDict>> {
         let job = &self.jobs[0];
         if sides.iter().map(|&s| u64::from(s)).product::<u64>() != job.ranks() as u64 {
-            return Err(errors::value(py, &format!("expected sides of a grid of {} ranks", job.ranks())));
+            return Err(errors::argument(py, format!("expected sides of a grid of {} ranks", job.ranks())));
         }
         let grid = Grid { sides, order: Order::Rows };
         let mut pursuit =
@@ -173,14 +179,14 @@ impl PyEquations {
         py: Python<'py>,
         guess: PyReadonlyArray1<'py, f64>,
         opposite: f64,
-        rounds: usize,
-        steps: usize,
+        #[pyo3(from_py_with = arguments::rounds)] rounds: usize,
+        #[pyo3(from_py_with = arguments::steps)] steps: usize,
     ) -> PyResult<Bound<'py, PyDict>> {
         let (pairs, guess) = (self.operator.pairs(), guess.as_slice()?);
         if guess.len() != pairs || pairs > MOST_COVARIED {
             let text =
                 format!("expected bytes of {pairs} pairs, at most {MOST_COVARIED}, found {}", guess.len());
-            return Err(errors::value(py, &text));
+            return Err(errors::argument(py, text));
         }
         let families = Families::new(&self.operator, &self.jobs, &vec![None; self.jobs.len()]);
         let shares = Shares { opposite, offset: 0.0, alike: 0.0, growth: 0.0, floor: 1.0 };

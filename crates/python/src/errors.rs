@@ -3,7 +3,7 @@
 //! The exception classes are Python's own (`netloom/errors.py`): `extends=PyException` does not compile
 //! with the stable ABI. Each class is looked up once and cached.
 
-use pyo3::exceptions::{PyOSError, PyValueError};
+use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyType};
@@ -27,6 +27,7 @@ macro_rules! classes {
 }
 
 classes! {
+    argument => "ArgumentError",
     counters => "CountersError",
     fabric => "FabricError",
     internal => "InternalError",
@@ -78,11 +79,6 @@ pub fn format_parts(py: Python<'_>, message: &str, path: Option<&str>, line: Opt
         Ok(PyErr::from_value(value))
     };
     make().unwrap_or_else(|missing| missing)
-}
-
-/// A `ValueError`: an argument that no caller should give.
-pub fn value(_: Python<'_>, message: &str) -> PyErr {
-    PyValueError::new_err(message.to_owned())
 }
 
 /// The `OSError` subclass that Python itself would raise, with the file's name.

@@ -17,7 +17,7 @@ use crate::run::{Options, run};
 use crate::traffic::PyTraffic;
 
 /// A mixed-integer program for the routing of a traffic. Immutable.
-#[pyclass(frozen, name = "ExactModel", module = "netloom._core")]
+#[pyclass(frozen, weakref, name = "ExactModel", module = "netloom._core")]
 pub struct PyExactModel {
     model: Arc<Model>,
     /// Bytes of one unit of the first objective; 1 where it counts links.
@@ -172,7 +172,7 @@ pub fn exact_model(
 }
 
 /// Models that are made from the answers to earlier ones: "partitioned" or "multilevel".
-#[pyclass(frozen, name = "ExactPlan", module = "netloom._core")]
+#[pyclass(frozen, weakref, name = "ExactPlan", module = "netloom._core")]
 pub struct PyExactPlan {
     state: Mutex<exact::Plan>,
     models: Mutex<Vec<Arc<Model>>>,

@@ -1,7 +1,7 @@
 //! `netloom.Fabric`: the fabric with what is derived from it (structure, path sets), each made once.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use netloom_bounds::{self as bounds, Outside};
 use netloom_formats as formats;
@@ -12,11 +12,11 @@ use netloom_model::{
 use netloom_routing::{PathSet, RoutingError, Steering};
 use netloom_topology::{self as topology, Damage, NO_LEVEL, Structure};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict};
+use pyo3::types::{PyBytes, PyDict, PyWeakrefMethods, PyWeakrefReference};
 
 use crate::findings::findings;
 use crate::run::{Options, run};
-use crate::{errors, io};
+use crate::{arguments, errors, io};
 
 /// A fabric and what is derived from it on demand.
 pub struct Shared {
@@ -26,8 +26,12 @@ pub struct Shared {
     paths: OnceLock<PathSet>,
     steering: OnceLock<Result<Steering, RoutingError>>,
     outside: OnceLock<Option<Outside>>,
-    kind: String,
-    read_findings: Vec<Finding>,
+    /// What it was read from, in a word.
+    pub(crate) kind: String,
+    /// What was odd about that.
+    pub(crate) read_findings: Vec<Finding>,
+    /// Its object in Python, while one lives.
+    object: Mutex<Option<Py<PyWeakrefReference>>>,
 }
 
 impl Shared {
@@ -41,7 +45,23 @@ impl Shared {
             outside: OnceLock::new(),
             kind: kind.into(),
             read_findings,
+            object: Mutex::new(None),
         })
+    }
+
+    /// The object that stands for it, if one lives.
+    pub fn known(&self, py: Python<'_>) -> Option<Py<PyAny>> {
+        let known = self.object.lock().unwrap_or_else(PoisonError::into_inner);
+        known.as_ref()?.bind(py).upgrade().map(Bound::unbind)
+    }
+
+    /// That `object` stands for it, unless another does.
+    pub fn known_as(&self, object: &Bound<'_, PyFabric>) -> PyResult<()> {
+        if self.known(object.py()).is_none() {
+            let weak = PyWeakrefReference::new(object.as_any())?.unbind();
+            *self.object.lock().unwrap_or_else(PoisonError::into_inner) = Some(weak);
+        }
+        Ok(())
     }
 
     /// Levels, pods and core groups.
@@ -68,7 +88,7 @@ impl Shared {
 }
 
 /// Hosts, switches and directed links of one network. Immutable.
-#[pyclass(frozen, name = "Fabric", module = "netloom._core")]
+#[pyclass(frozen, weakref, name = "Fabric", module = "netloom._core")]
 pub struct PyFabric {
     /// Shared with routes and loads made on it.
     pub shared: Arc<Shared>,
@@ -496,9 +516,9 @@ impl PyFabric {
         py: Python<'_>,
         links: Vec<String>,
         switches: Vec<String>,
-        random_links: usize,
-        random_switches: usize,
-        seed: u64,
+        #[pyo3(from_py_with = arguments::random_links)] random_links: usize,
+        #[pyo3(from_py_with = arguments::random_switches)] random_switches: usize,
+        #[pyo3(from_py_with = arguments::seed)] seed: u64,
     ) -> PyResult<(Self, Vec<String>)> {
         let links = links
             .iter()
@@ -636,7 +656,7 @@ impl PyFabric {
 
     /// Links as a pandas DataFrame: the columns of `to_arrow`.
     fn to_pandas(slf: Bound<'_, Self>) -> PyResult<Bound<'_, PyAny>> {
-        slf.py().import("netloom.interop")?.call_method1("to_pandas", (slf,))
+        slf.py().import("netloom.frames")?.call_method1("to_pandas", (slf,))
     }
 
     fn __repr__(&self) -> String {

@@ -18,18 +18,18 @@ use crate::loads::{levels, mixed_speeds, outside_dict};
 use crate::optimize::{Asked, begin, passed};
 use crate::results::{PyOutcome, Search};
 use crate::routes::{PyRoutes, RoutesOrEngine};
-use crate::run::{Options, left, run_until};
+use crate::run::{Interrupt, Options, left, run_until};
 use crate::sums::PyHose;
 use crate::traffic::PyTraffic;
-use crate::{arrays, errors};
+use crate::{arguments, arrays, errors};
 use std::sync::Arc;
 use std::time::Instant;
 
 /// The exact worst load of every link over all matrices within a hose.
-#[pyclass(frozen, name = "HoseLoads", module = "netloom._core")]
+#[pyclass(frozen, weakref, name = "HoseLoads", module = "netloom._core")]
 pub struct PyHoseLoads {
-    worst: LinkLoads,
-    shared: Arc<Shared>,
+    pub(crate) worst: LinkLoads,
+    pub(crate) shared: Arc<Shared>,
 }
 
 #[pymethods]
@@ -88,7 +88,7 @@ impl PyHoseLoads {
     /// list of (float, int)
     ///     Load and links, the highest first.
     #[pyo3(signature = (count = 4))]
-    fn levels(&self, count: usize) -> Vec<(f64, usize)> {
+    fn levels(&self, #[pyo3(from_py_with = arguments::count)] count: usize) -> Vec<(f64, usize)> {
         levels(self.fabric(), &self.worst, count)
     }
 
@@ -104,7 +104,11 @@ impl PyHoseLoads {
     /// list of dict
     ///     from, from_port, to, to_port, load.
     #[pyo3(signature = (count = 10))]
-    fn hottest<'py>(&self, py: Python<'py>, count: usize) -> PyResult<Vec<Bound<'py, PyDict>>> {
+    fn hottest<'py>(
+        &self,
+        py: Python<'py>,
+        #[pyo3(from_py_with = arguments::count)] count: usize,
+    ) -> PyResult<Vec<Bound<'py, PyDict>>> {
         let links = self.worst.hottest(count).into_iter();
         links.map(|l| link_dict(py, self.fabric(), l, self.worst.load[l.index()])).collect()
     }
@@ -123,22 +127,22 @@ impl PyHoseLoads {
 /// Routes for a hose, and how good they are in the worst case.
 #[pyclass(frozen, extends = PyOutcome, name = "OptimizedHose", module = "netloom._core")]
 pub struct PyOptimizedHose {
-    worst: Py<PyHoseLoads>,
-    worst_matrix: Py<PyTraffic>,
+    pub(crate) worst: Py<PyHoseLoads>,
+    pub(crate) worst_matrix: Py<PyTraffic>,
     /// The worst load between switches of the routes it began with.
     #[pyo3(get)]
-    background_worst: f64,
+    pub(crate) background_worst: f64,
     /// No routes in `bound_class` have a smaller worst load.
     #[pyo3(get)]
-    lower_bound: f64,
-    class: BoundClass,
-    outside: Option<Outside>,
+    pub(crate) lower_bound: f64,
+    pub(crate) class: BoundClass,
+    pub(crate) outside: Option<Outside>,
     /// Where `lower_bound` comes from, in words.
     #[pyo3(get)]
-    bound_at: String,
+    pub(crate) bound_at: String,
     /// How often a worst traffic was added and the search went on.
     #[pyo3(get)]
-    rounds: usize,
+    pub(crate) rounds: usize,
 }
 
 #[pymethods]
@@ -167,8 +171,13 @@ impl PyOptimizedHose {
         self.worst_matrix.clone_ref(py)
     }
 
-    fn __repr__(&self) -> String {
-        format!("<netloom.OptimizedHose: lower bound {}>", self.lower_bound)
+    fn __repr__(slf: &Bound<'_, Self>) -> String {
+        let (own, words) = (slf.get(), slf.as_super().get().words());
+        format!(
+            "<netloom.OptimizedHose: worst {}, lower bound {}, {words}>",
+            own.worst.get().worst.max(),
+            own.lower_bound
+        )
     }
 }
 
@@ -206,6 +215,8 @@ impl PyOptimizedHose {
 ///     Seconds of wall time; what is known by then is returned, and `stopped` says so.
 /// progress : callable, optional
 ///     Called as `progress(done, all)` now and then; an exception that it raises ends the call.
+/// on_interrupt : {"raise", "return"}, default "raise"
+///     What Ctrl-C does: it raises `KeyboardInterrupt`, or what was found by then is returned and says so.
 ///
 /// Returns
 /// -------
@@ -215,7 +226,7 @@ impl PyOptimizedHose {
 /// ------
 /// RoutingError, TrafficError
 ///     If routes or sums do not fit the fabric.
-/// ValueError
+/// ArgumentError
 ///     If changes are limited without `today`.
 ///
 /// References
@@ -232,8 +243,8 @@ impl PyOptimizedHose {
 #[pyfunction]
 #[pyo3(signature = (fabric, hose, *, background = RoutesOrEngine::Engine("auto".into()), today = None,
                     penalty_per_change = 0.0, max_changes = None, frozen = Vec::new(), stays = None, lanes = true, depth = None, seed = 0, threads = 0,
-                    work = None, time_limit = None, progress = None),
-       text_signature = "(fabric, hose, *, background='auto', today=None, penalty_per_change=0.0, max_changes=None, frozen=(), stays=None, lanes=True, depth=None, seed=0, threads=0, work=None, time_limit=None, progress=None)")]
+                    work = None, time_limit = None, progress = None, on_interrupt = "raise"),
+       text_signature = "(fabric, hose, *, background='auto', today=None, penalty_per_change=0.0, max_changes=None, frozen=(), stays=None, lanes=True, depth=None, seed=0, threads=0, work=None, time_limit=None, progress=None, on_interrupt='raise')")]
 #[allow(clippy::too_many_arguments)] // keyword arguments of one Python call
 pub fn optimize_hose(
     py: Python<'_>,
@@ -242,16 +253,17 @@ pub fn optimize_hose(
     background: RoutesOrEngine<'_>,
     today: Option<RoutesOrEngine<'_>>,
     penalty_per_change: f64,
-    max_changes: Option<u64>,
-    frozen: Vec<u32>,
+    #[pyo3(from_py_with = arguments::max_changes)] max_changes: Option<u64>,
+    #[pyo3(from_py_with = arguments::frozen)] frozen: Vec<u32>,
     stays: Option<&PyRoutes>,
     lanes: bool,
-    depth: Option<usize>,
-    seed: u64,
-    threads: usize,
-    work: Option<u64>,
+    #[pyo3(from_py_with = arguments::depth)] depth: Option<usize>,
+    #[pyo3(from_py_with = arguments::seed)] seed: u64,
+    #[pyo3(from_py_with = arguments::threads)] threads: usize,
+    #[pyo3(from_py_with = arguments::work)] work: Option<u64>,
     time_limit: Option<f64>,
     progress: Option<Py<PyAny>>,
+    on_interrupt: &str,
 ) -> PyResult<Py<PyOptimizedHose>> {
     check_fits(py, fabric, &hose.hose)?;
     let began = Instant::now();
@@ -259,7 +271,7 @@ pub fn optimize_hose(
     let time_limit = left(time_limit, began);
     let asked = Asked::new(py, fabric, today.is_some(), stays, (penalty_per_change, max_changes), &frozen)?;
     let shared = &fabric.shared;
-    let options = Options { threads, time_limit, progress, anytime: true };
+    let options = Options { threads, time_limit, progress, interrupt: Interrupt::parse(py, on_interrupt)? };
     let ended = run_until(py, options, |control| {
         let change = asked.change(&begin);
         let settings = OptimizeOptions {
@@ -362,7 +374,7 @@ pub fn hose_loads(
     fabric: &PyFabric,
     routes: RoutesOrEngine<'_>,
     hose: &PyHose,
-    threads: usize,
+    #[pyo3(from_py_with = arguments::threads)] threads: usize,
 ) -> PyResult<PyHoseLoads> {
     check_fits(py, fabric, &hose.hose)?;
     let routes = routes.resolve(py, fabric, 0, threads)?;

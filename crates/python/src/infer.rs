@@ -10,13 +10,14 @@ use netloom_sim::PerPacket;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
+use crate::arguments;
 use crate::counters::PyCounters;
 use crate::errors;
 use crate::fabric::{PyFabric, Shared, link_dict};
 use crate::jobs::{PyJob, participants};
 use crate::memory;
 use crate::routes::RoutesOrEngine;
-use crate::run::{Options, run_until, stop_text};
+use crate::run::{Interrupt, Options, run_until, stop_text, stop_words};
 use crate::sums::PyHose;
 use crate::traffic::PyTraffic;
 use std::sync::Arc;
@@ -50,7 +51,7 @@ pub enum Also<'py> {
 }
 
 /// Traffic that explains counters, and how far to trust it.
-#[pyclass(frozen, name = "Inferred", module = "netloom._core")]
+#[pyclass(frozen, weakref, name = "Inferred", module = "netloom._core")]
 pub struct PyInferred {
     found: Found,
     traffic: Py<PyTraffic>,
@@ -159,7 +160,8 @@ impl PyInferred {
     }
 
     fn __repr__(&self) -> String {
-        format!("<netloom.Inferred: {}, {} pairs>", self.verdict(), self.found.matrix.entry_count())
+        let (pairs, stopped) = (self.found.matrix.entry_count(), stop_words(self.stopped));
+        format!("<netloom.Inferred: {}, {pairs} pairs{stopped}>", self.verdict())
     }
 }
 
@@ -314,6 +316,8 @@ impl PyInferred {
 ///     Seconds of wall time; what is known by then is returned, and `stopped` says so.
 /// progress : callable, optional
 ///     Called as `progress(done, all)` now and then; an exception that it raises ends the call.
+/// on_interrupt : {"raise", "return"}, default "raise"
+///     What Ctrl-C does: it raises `KeyboardInterrupt`, or what was found by then is returned and says so.
 ///
 /// Returns
 /// -------
@@ -339,7 +343,7 @@ impl PyInferred {
 #[pyfunction]
 #[pyo3(signature = (fabric, routes, counters, jobs = None, *, vl_scheme = None, unit = "bytes", mtu_bytes = 4096.0, interval = None,
                     also = None, names = None, remembered = None, truth = None, ranges = 0, seed = None, threads = 0, time_limit = None,
-                    progress = None))]
+                    progress = None, on_interrupt = "raise"))]
 #[allow(clippy::too_many_arguments)] // keyword arguments of one Python call
 pub fn infer(
     py: Python<'_>,
@@ -350,16 +354,17 @@ pub fn infer(
     vl_scheme: Option<&str>,
     unit: &str,
     mtu_bytes: f64,
-    interval: Option<usize>,
+    #[pyo3(from_py_with = arguments::interval)] interval: Option<usize>,
     also: Option<Vec<Also<'_>>>,
     names: Option<Vec<String>>,
     remembered: Option<&Bound<'_, PyDict>>,
     truth: Option<&PyTraffic>,
-    ranges: usize,
-    seed: Option<u64>,
-    threads: usize,
+    #[pyo3(from_py_with = arguments::ranges)] ranges: usize,
+    #[pyo3(from_py_with = arguments::seed)] seed: Option<u64>,
+    #[pyo3(from_py_with = arguments::threads)] threads: usize,
     time_limit: Option<f64>,
     progress: Option<Py<PyAny>>,
+    on_interrupt: &str,
 ) -> PyResult<PyInferred> {
     let unit = crate::counters::unit(py, unit, mtu_bytes)?;
     if let Some(truth) = truth {
@@ -415,7 +420,7 @@ pub fn infer(
         Some(all) => recalled(all, &jobs, &mut notes)?,
         None => Vec::new(),
     };
-    let options = Options { threads, time_limit, progress, anytime: true };
+    let options = Options { threads, time_limit, progress, interrupt: Interrupt::parse(py, on_interrupt)? };
     let settings =
         seed.map_or_else(InferOptions::default, |seed| InferOptions { seed, ..Default::default() });
     let mut idle: Vec<Option<f64>> = windows.iter().map(|(_, counters)| idle(net, counters)).collect();

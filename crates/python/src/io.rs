@@ -29,6 +29,7 @@ use rustix::fs::{AtFlags, FileType, Mode, OFlags, RawMode, SeekFrom};
 use rustix::io::Errno;
 
 use self::place::{Kind, Place, trusted};
+use crate::arguments;
 use crate::errors;
 
 /// Reads a whole file, or a pipe.
@@ -336,14 +337,14 @@ pub fn remove_temporaries() {
 
 /// Allows every input to hold so many bytes, unpacked too; 0: as usual.
 #[pyfunction]
-pub fn allow_input(bytes: u64) {
+pub fn allow_input(#[pyo3(from_py_with = arguments::bytes)] bytes: u64) {
     netloom_formats::allow(bytes);
 }
 
 /// The most that an input may hold, or that one of `size` bytes may expand to.
 #[pyfunction]
 #[pyo3(signature = (size = None))]
-pub fn most_input(size: Option<u64>) -> u64 {
+pub fn most_input(#[pyo3(from_py_with = arguments::size)] size: Option<u64>) -> u64 {
     size.map_or_else(netloom_formats::most_bytes, netloom_formats::most_expanded)
 }
 

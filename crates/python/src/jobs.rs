@@ -16,7 +16,7 @@ use crate::run::{Options, run};
 use crate::{errors, io};
 
 /// A job that runs: its hosts and the host of every rank.
-#[pyclass(frozen, name = "Job", module = "netloom._core")]
+#[pyclass(frozen, weakref, name = "Job", module = "netloom._core")]
 pub struct PyJob(pub(crate) netloom_model::Job);
 
 #[pymethods]
@@ -37,6 +37,11 @@ impl PyJob {
     #[getter]
     fn host_of_rank<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<u32>> {
         PyArray1::from_iter(py, self.0.placement.host_of_rank.iter().map(|h| h.0))
+    }
+
+    fn __repr__(&self) -> String {
+        let (hosts, ranks) = (self.0.hosts.len(), self.0.placement.host_of_rank.len());
+        format!("<netloom.Job: {}, {ranks} ranks on {hosts} hosts>", self.0.name)
     }
 }
 

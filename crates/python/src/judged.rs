@@ -9,13 +9,14 @@ use netloom_sim::Model;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
+use crate::arguments;
 use crate::errors;
 use crate::loads::Judged;
 use crate::optimize::{Asked, begin};
 use crate::optimized::{Found, PyOptimized};
 use crate::results::{Search, changed};
 use crate::routes::RoutesOrEngine;
-use crate::run::{Options, left, run_until};
+use crate::run::{Interrupt, Options, left, run_until};
 use crate::scenario::{PyScenario, choice_dict};
 use crate::traffic::PyTraffic;
 
@@ -53,6 +54,8 @@ use crate::traffic::PyTraffic;
 ///     Seconds of wall time; what is known by then is returned, and `stopped` says so.
 /// progress : callable, optional
 ///     Called as `progress(done, all)` now and then; an exception that it raises ends the call.
+/// on_interrupt : {"raise", "return"}, default "raise"
+///     What Ctrl-C does: it raises `KeyboardInterrupt`, or what was found by then is returned and says so.
 ///
 /// Returns
 /// -------
@@ -63,7 +66,7 @@ use crate::traffic::PyTraffic;
 /// ------
 /// RoutingError, TrafficError, SimulationError
 ///     If routes, traffic and scenario do not belong together.
-/// ValueError
+/// ArgumentError
 ///     If there is no such model, or changes are limited without `today`.
 ///
 /// References
@@ -80,8 +83,8 @@ use crate::traffic::PyTraffic;
 #[pyfunction]
 #[pyo3(signature = (scenario, traffic, model = "packet", *, background = RoutesOrEngine::Engine("auto".into()), today = None,
                     penalty_per_change = 0.0, max_changes = None, frozen = Vec::new(), depth = 3, islands = 1,
-                    seed = 0, threads = 0, work = None, time_limit = None, progress = None),
-       text_signature = "(scenario, traffic, model='packet', *, background='auto', today=None, penalty_per_change=0.0, max_changes=None, frozen=(), depth=3, islands=1, seed=0, threads=0, work=None, time_limit=None, progress=None)")]
+                    seed = 0, threads = 0, work = None, time_limit = None, progress = None, on_interrupt = "raise"),
+       text_signature = "(scenario, traffic, model='packet', *, background='auto', today=None, penalty_per_change=0.0, max_changes=None, frozen=(), depth=3, islands=1, seed=0, threads=0, work=None, time_limit=None, progress=None, on_interrupt='raise')")]
 #[allow(clippy::too_many_arguments)] // keyword arguments of one Python call
 pub fn optimize_judged<'py>(
     py: Python<'py>,
@@ -91,20 +94,21 @@ pub fn optimize_judged<'py>(
     background: RoutesOrEngine<'_>,
     today: Option<RoutesOrEngine<'_>>,
     penalty_per_change: f64,
-    max_changes: Option<u64>,
-    frozen: Vec<u32>,
-    depth: usize,
-    islands: usize,
-    seed: u64,
-    threads: usize,
-    work: Option<u64>,
+    #[pyo3(from_py_with = arguments::max_changes)] max_changes: Option<u64>,
+    #[pyo3(from_py_with = arguments::frozen)] frozen: Vec<u32>,
+    #[pyo3(from_py_with = arguments::depth)] depth: usize,
+    #[pyo3(from_py_with = arguments::islands)] islands: usize,
+    #[pyo3(from_py_with = arguments::seed)] seed: u64,
+    #[pyo3(from_py_with = arguments::threads)] threads: usize,
+    #[pyo3(from_py_with = arguments::work)] work: Option<u64>,
     time_limit: Option<f64>,
     progress: Option<Py<PyAny>>,
+    on_interrupt: &str,
 ) -> PyResult<(Py<PyOptimized>, Bound<'py, PyDict>)> {
     let fabric = &scenario.fabric();
     traffic.check_fits(py, fabric)?;
     let Some(model) = [Model::Packet, Model::Fluid].into_iter().find(|known| known.name() == model) else {
-        return Err(errors::value(py, &format!("model: expected packet or fluid, found \"{model}\"")));
+        return Err(errors::argument(py, format!("model: expected packet or fluid, found \"{model}\"")));
     };
     let began = Instant::now();
     let (start, _) = begin(py, fabric, &background, today.as_ref(), seed, threads)?;
@@ -112,7 +116,7 @@ pub fn optimize_judged<'py>(
     let asked = Asked::new(py, fabric, today.is_some(), None, (penalty_per_change, max_changes), &frozen)?;
     let (stage, shared) = (&scenario.stage, &fabric.shared);
     let goal = &traffic.shared.traffic;
-    let options = Options { threads, time_limit, progress, anytime: true };
+    let options = Options { threads, time_limit, progress, interrupt: Interrupt::parse(py, on_interrupt)? };
     let ended = run_until(py, options, |control| {
         let work = Some(work.unwrap_or(4_000_000 + 20 * goal.total().entry_count() as u64));
         let change = asked.change(&start);

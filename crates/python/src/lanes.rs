@@ -9,12 +9,13 @@ use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
+use crate::arguments;
 use crate::errors;
 use crate::fabric::{PyFabric, Shared};
 use crate::run::{Options, run};
 
 /// SL-to-VL tables of all switches and hosts, and the service level of every pair.
-#[pyclass(frozen, name = "LaneTables", module = "netloom._core")]
+#[pyclass(frozen, weakref, name = "LaneTables", module = "netloom._core")]
 pub struct PyLaneTables {
     /// The tables themselves.
     pub map: Arc<LaneMap>,
@@ -98,11 +99,16 @@ impl PyLaneTables {
     }
 
     /// The service level from one host to another.
-    fn level(&self, py: Python<'_>, source: u32, destination: u32) -> PyResult<u8> {
+    fn level(
+        &self,
+        py: Python<'_>,
+        #[pyo3(from_py_with = arguments::source)] source: u32,
+        #[pyo3(from_py_with = arguments::destination)] destination: u32,
+    ) -> PyResult<u8> {
         let hosts = self.shared.fabric.host_count();
         if source as usize >= hosts || destination as usize >= hosts {
             let text = format!("from {source} to {destination}: expected hosts below {hosts}");
-            return Err(errors::value(py, &text));
+            return Err(errors::argument(py, text));
         }
         Ok(self.map.level(HostId(source), HostId(destination)).unwrap_or(0))
     }

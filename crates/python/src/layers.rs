@@ -9,6 +9,7 @@ use netloom_optimize::{self as optimizer, Combine, Combined, Layer, OptimizeOpti
 use netloom_routing::{self as routing, LinkLoads};
 use pyo3::prelude::*;
 
+use crate::arguments;
 use crate::errors;
 use crate::fabric::PyFabric;
 use crate::loads::{Judged, PyLinkLoads};
@@ -16,18 +17,18 @@ use crate::optimize::{Asked, begin, passed};
 use crate::optimized::{falling, history_dicts};
 use crate::results::{PyOutcome, Search};
 use crate::routes::{PyRoutes, RoutesOrEngine};
-use crate::run::{Ended, Options, left, run_until};
+use crate::run::{Ended, Interrupt, Options, left, run_until};
 use crate::traffic::PyTraffic;
 
 /// Routes made for several matrices, and how good they are for each.
 #[pyclass(frozen, extends = PyOutcome, name = "OptimizedLayers", module = "netloom._core")]
 pub struct PyOptimizedLayers {
-    layers: Vec<(String, f64, Py<PyLinkLoads>)>,
-    objective: f64,
-    objective_bound: f64,
-    class: BoundClass,
-    history: Vec<(f64, netloom_model::Improvement)>,
-    combined: Combined,
+    pub(crate) layers: Vec<(String, f64, Py<PyLinkLoads>)>,
+    pub(crate) objective: f64,
+    pub(crate) objective_bound: f64,
+    pub(crate) class: BoundClass,
+    pub(crate) history: Vec<(f64, netloom_model::Improvement)>,
+    pub(crate) combined: Combined,
 }
 
 #[pymethods]
@@ -75,17 +76,22 @@ impl PyOptimizedLayers {
     ///
     /// Raises
     /// ------
-    /// ValueError
+    /// ArgumentError
     ///     If there are more or fewer than layers.
     fn value_of(&self, py: Python<'_>, max_loads: Vec<f64>) -> PyResult<f64> {
         self.combined.value(&max_loads).ok_or_else(|| {
             let (expected, found) = (self.layers.len(), max_loads.len());
-            errors::value(py, &format!("max_loads: expected {expected}, one a layer, found {found}"))
+            errors::argument(py, format!("max_loads: expected {expected}, one a layer, found {found}"))
         })
     }
 
-    fn __repr__(&self) -> String {
-        format!("<netloom.OptimizedLayers: {} layers, objective {}>", self.layers.len(), self.objective)
+    fn __repr__(slf: &Bound<'_, Self>) -> String {
+        let (own, words) = (slf.get(), slf.as_super().get().words());
+        format!(
+            "<netloom.OptimizedLayers: {} layers, objective {}, {words}>",
+            own.layers.len(),
+            own.objective
+        )
     }
 }
 
@@ -126,6 +132,8 @@ impl PyOptimizedLayers {
 ///     Seconds of wall time; what is known by then is returned, and `stopped` says so.
 /// progress : callable, optional
 ///     Called as `progress(done, all)` now and then; an exception that it raises ends the call.
+/// on_interrupt : {"raise", "return"}, default "raise"
+///     What Ctrl-C does: it raises `KeyboardInterrupt`, or what was found by then is returned and says so.
 ///
 /// Returns
 /// -------
@@ -137,7 +145,7 @@ impl PyOptimizedLayers {
 ///     If routes or traffics do not fit the fabric.
 /// OptimizeError
 ///     If there is no layer.
-/// ValueError
+/// ArgumentError
 ///     If there is no such objective, or changes are limited without `today`.
 ///
 /// References
@@ -153,8 +161,8 @@ impl PyOptimizedLayers {
 #[pyfunction]
 #[pyo3(signature = (fabric, layers, objective = "sum", *, background = RoutesOrEngine::Engine("auto".into()), today = None,
                     penalty_per_change = 0.0, max_changes = None, frozen = Vec::new(), stays = None, lanes = true, depth = None, seed = 0, threads = 0,
-                    work = None, time_limit = None, progress = None),
-       text_signature = "(fabric, layers, objective='sum', *, background='auto', today=None, penalty_per_change=0.0, max_changes=None, frozen=(), stays=None, lanes=True, depth=None, seed=0, threads=0, work=None, time_limit=None, progress=None)")]
+                    work = None, time_limit = None, progress = None, on_interrupt = "raise"),
+       text_signature = "(fabric, layers, objective='sum', *, background='auto', today=None, penalty_per_change=0.0, max_changes=None, frozen=(), stays=None, lanes=True, depth=None, seed=0, threads=0, work=None, time_limit=None, progress=None, on_interrupt='raise')")]
 #[allow(clippy::too_many_arguments)] // keyword arguments of one Python call
 pub fn optimize_layers(
     py: Python<'_>,
@@ -164,25 +172,26 @@ pub fn optimize_layers(
     background: RoutesOrEngine<'_>,
     today: Option<RoutesOrEngine<'_>>,
     penalty_per_change: f64,
-    max_changes: Option<u64>,
-    frozen: Vec<u32>,
+    #[pyo3(from_py_with = arguments::max_changes)] max_changes: Option<u64>,
+    #[pyo3(from_py_with = arguments::frozen)] frozen: Vec<u32>,
     stays: Option<&PyRoutes>,
     lanes: bool,
-    depth: Option<usize>,
-    seed: u64,
-    threads: usize,
-    work: Option<u64>,
+    #[pyo3(from_py_with = arguments::depth)] depth: Option<usize>,
+    #[pyo3(from_py_with = arguments::seed)] seed: u64,
+    #[pyo3(from_py_with = arguments::threads)] threads: usize,
+    #[pyo3(from_py_with = arguments::work)] work: Option<u64>,
     time_limit: Option<f64>,
     progress: Option<Py<PyAny>>,
+    on_interrupt: &str,
 ) -> PyResult<Py<PyOptimizedLayers>> {
     let combine = combine(py, objective)?;
     for (name, traffic, weight) in &layers {
         traffic.get().check_fits(py, fabric)?;
         // So far apart that sums and products of weights and bytes stay finite.
         if !(1e-100..=1e100).contains(weight) {
-            return Err(errors::value(
+            return Err(errors::argument(
                 py,
-                &format!("layer \"{name}\": expected a weight of 1e-100 to 1e100, found {weight}"),
+                format!("layer \"{name}\": expected a weight of 1e-100 to 1e100, found {weight}"),
             ));
         }
     }
@@ -193,7 +202,7 @@ pub fn optimize_layers(
     let shared = &fabric.shared;
     let matrices: Vec<_> =
         layers.iter().map(|(name, traffic, weight)| (name, traffic.get().shared.clone(), *weight)).collect();
-    let options = Options { threads, time_limit, progress, anytime: true };
+    let options = Options { threads, time_limit, progress, interrupt: Interrupt::parse(py, on_interrupt)? };
     let ended = run_until(py, options, |control| {
         let layers: Vec<Layer> = matrices
             .iter()
@@ -278,7 +287,7 @@ fn combine(py: Python<'_>, objective: &str) -> PyResult<Combine> {
         "mean-gap" => Combine::MeanGap,
         other => {
             let text = format!("objective: expected sum, worst, worst-gap or mean-gap, found \"{other}\"");
-            return Err(errors::value(py, &text));
+            return Err(errors::argument(py, text));
         }
     })
 }

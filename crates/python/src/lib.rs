@@ -7,6 +7,7 @@
 //! | [`io`] | whole files in, whole files out or nothing |
 //! | [`errors`] | core errors as typed Python exceptions |
 //! | `findings` | findings as Python has them |
+//! | `arguments` | numbers within their range, nouns by their specs |
 //! | [`arrays`] | read-only NumPy views of memory that a noun owns |
 //! | [`fabric`], [`traffic`], [`routes`], [`loads`] | the nouns |
 //! | [`check`], [`optimize`], [`optimized`], [`layers`], [`hose`], [`judged`] | the verbs that have results of their own |
@@ -20,11 +21,14 @@
 //! | [`lanes`] | virtual lanes that tell more of it |
 //! | [`equations`] | what it solves, for exact solvers |
 //! | [`exact`] | models for solvers, and what they answer |
+//! | `content` | what objects are made of: pickles, equality, hashes |
 //! | [`plan`](mod@plan) | designs of a machine to be bought |
 
+mod arguments;
 pub mod arrays;
 pub mod bases;
 pub mod check;
+mod content;
 pub mod counters;
 pub mod equations;
 pub mod errors;
@@ -95,6 +99,7 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(expand_hostlist, m)?)?;
     m.add_function(wrap_pyfunction!(recorded::traffic_format, m)?)?;
     m.add_function(wrap_pyfunction!(recorded::trace_files, m)?)?;
+    m.add_function(wrap_pyfunction!(traffic::traffic_of_columns, m)?)?;
     m.add_function(wrap_pyfunction!(traffic::place_jobs, m)?)?;
     m.add_function(wrap_pyfunction!(loads::loads, m)?)?;
     m.add_function(wrap_pyfunction!(loads::lane_loads, m)?)?;
@@ -135,6 +140,7 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(io::allow_input, m)?)?;
     m.add_function(wrap_pyfunction!(io::gunzip, m)?)?;
     m.add_function(wrap_pyfunction!(io::most_input, m)?)?;
+    m.add_function(wrap_pyfunction!(content::unpickled, m)?)?;
     m.add_function(wrap_pyfunction!(plan::plan, m)?)?;
     m.add_function(wrap_pyfunction!(plan::plan_files, m)?)?;
     m.add_function(wrap_pyfunction!(plan::plan_applications, m)?)?;

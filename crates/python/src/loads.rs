@@ -11,22 +11,28 @@ use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
+use crate::arguments::{FabricOrSpec, TrafficOrSpec};
 use crate::fabric::{PyFabric, Shared, link_dict};
 use crate::routes::{PyRoutes, RoutesOrEngine};
-use crate::run::{Options, run, run_until, stop_text};
+use crate::run::{Options, run, run_until, stop_text, stop_words};
 use crate::traffic::PyTraffic;
-use crate::{arrays, errors, io};
+use crate::{arguments, arrays, errors, io};
 
 /// A lower bound on the maximum link load, with the argument it rests on.
-#[pyclass(frozen, name = "Certificate", module = "netloom._core")]
+#[pyclass(frozen, weakref, name = "Certificate", module = "netloom._core")]
 pub struct PyCertificate {
     /// The certificate itself.
     pub certificate: Certificate,
-    shared: Arc<Shared>,
+    pub(crate) shared: Arc<Shared>,
 }
 
 #[pymethods]
 impl PyCertificate {
+    fn __repr__(&self) -> String {
+        let Certificate { claim, place, .. } = &self.certificate;
+        format!("<netloom.Certificate: at least {claim}, {}, {place}>", self.certificate.reason.kind())
+    }
+
     /// Reads a certificate file.
     ///
     /// Parameters
@@ -129,13 +135,13 @@ impl PyCertificate {
 }
 
 /// Load of every directed link, in bytes at the speed of the fastest link, with bounds.
-#[pyclass(frozen, name = "LinkLoads", module = "netloom._core")]
+#[pyclass(frozen, weakref, name = "LinkLoads", module = "netloom._core")]
 pub struct PyLinkLoads {
-    loads: LinkLoads,
-    bounds: Bounds,
-    standing: Standing,
-    stopped: Option<StopReason>,
-    shared: Arc<Shared>,
+    pub(crate) loads: LinkLoads,
+    pub(crate) bounds: Bounds,
+    pub(crate) standing: Standing,
+    pub(crate) stopped: Option<StopReason>,
+    pub(crate) shared: Arc<Shared>,
 }
 
 #[pymethods]
@@ -280,7 +286,7 @@ impl PyLinkLoads {
     /// list of (float, int)
     ///     Load and links, the highest first.
     #[pyo3(signature = (count = 4))]
-    fn levels(&self, count: usize) -> Vec<(f64, usize)> {
+    fn levels(&self, #[pyo3(from_py_with = arguments::count)] count: usize) -> Vec<(f64, usize)> {
         levels(&self.shared.fabric, &self.loads, count)
     }
 
@@ -308,7 +314,11 @@ impl PyLinkLoads {
     /// list of dict
     ///     from, from_port, to, to_port, load.
     #[pyo3(signature = (count = 10))]
-    fn hottest<'py>(&self, py: Python<'py>, count: usize) -> PyResult<Vec<Bound<'py, PyDict>>> {
+    fn hottest<'py>(
+        &self,
+        py: Python<'py>,
+        #[pyo3(from_py_with = arguments::count)] count: usize,
+    ) -> PyResult<Vec<Bound<'py, PyDict>>> {
         let links = self.loads.hottest(count).into_iter();
         links.map(|l| link_dict(py, &self.shared.fabric, l, self.loads.load[l.index()])).collect()
     }
@@ -326,11 +336,12 @@ impl PyLinkLoads {
 
     /// Links with their loads as a pandas DataFrame: the columns of `to_arrow`.
     fn to_pandas(slf: Bound<'_, Self>) -> PyResult<Bound<'_, PyAny>> {
-        slf.py().import("netloom.interop")?.call_method1("to_pandas", (slf,))
+        slf.py().import("netloom.frames")?.call_method1("to_pandas", (slf,))
     }
 
     fn __repr__(&self) -> String {
-        format!("<netloom.LinkLoads: max {}, lower bound {}>", self.loads.max(), self.bounds.lower.claim)
+        let (max, bound, stopped) = (self.loads.max(), self.bounds.lower.claim, stop_words(self.stopped));
+        format!("<netloom.LinkLoads: max {max}, lower bound {bound}{stopped}>")
     }
 }
 
@@ -422,12 +433,12 @@ pub fn levels(fabric: &Fabric, loads: &LinkLoads, count: usize) -> Vec<(f64, usi
 ///
 /// Parameters
 /// ----------
-/// fabric : Fabric
-///     The fabric.
+/// fabric : Fabric or str
+///     The fabric, or what `Fabric.read` takes.
 /// routes : Routes or str
 ///     The routes, or an engine's name (`netloom.engines`).
-/// traffic : Traffic
-///     Bytes from host to host, placed on this fabric.
+/// traffic : Traffic or str
+///     Bytes from host to host, placed on this fabric, or what `Traffic.read` takes.
 /// bounds : LinkLoads, optional
 ///     Loads of the same traffic under any routes, whose bounds are taken instead of computed again.
 /// threads : int, default 0
@@ -463,15 +474,16 @@ pub fn levels(fabric: &Fabric, loads: &LinkLoads, count: usize) -> Vec<(f64, usi
 #[allow(clippy::too_many_arguments)] // keyword arguments of one Python call
 pub fn loads(
     py: Python<'_>,
-    fabric: &PyFabric,
+    fabric: FabricOrSpec<'_>,
     routes: RoutesOrEngine<'_>,
-    traffic: &PyTraffic,
+    traffic: TrafficOrSpec<'_>,
     bounds: Option<&PyLinkLoads>,
-    threads: usize,
-    work: Option<u64>,
+    #[pyo3(from_py_with = arguments::threads)] threads: usize,
+    #[pyo3(from_py_with = arguments::work)] work: Option<u64>,
     time_limit: Option<f64>,
 ) -> PyResult<PyLinkLoads> {
-    traffic.check_fits(py, fabric)?;
+    let fabric = &fabric.resolve(py)?;
+    let traffic = &traffic.resolve(py, fabric)?;
     let routes = routes.resolve(py, fabric, 0, threads)?;
     let (shared, matrix) = (&fabric.shared, &traffic.shared);
     let options = Options { threads, time_limit, ..Options::default() };
@@ -532,8 +544,8 @@ pub fn link_users<'py>(
     fabric: &PyFabric,
     routes: &PyRoutes,
     traffic: &PyTraffic,
-    links: Vec<u32>,
-    threads: usize,
+    #[pyo3(from_py_with = arguments::links)] links: Vec<u32>,
+    #[pyo3(from_py_with = arguments::threads)] threads: usize,
 ) -> PyResult<(
     Bound<'py, PyArray1<u32>>,
     Bound<'py, PyArray1<u32>>,

@@ -5,6 +5,7 @@ use netloom_verify::{self as verify, MixReport};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
+use crate::arguments;
 use crate::errors;
 use crate::fabric::PyFabric;
 use crate::findings::checked;
@@ -12,8 +13,8 @@ use crate::routes::PyRoutes;
 use crate::run::{Options, run};
 
 /// What mixes of two tables can do.
-#[pyclass(frozen, name = "MixReport", module = "netloom._core")]
-pub struct PyMixReport(MixReport);
+#[pyclass(frozen, weakref, name = "MixReport", module = "netloom._core")]
+pub struct PyMixReport(pub(crate) MixReport);
 
 #[pymethods]
 impl PyMixReport {
@@ -108,7 +109,7 @@ pub fn mix(
     fabric: &PyFabric,
     old: &PyRoutes,
     new: &PyRoutes,
-    threads: usize,
+    #[pyo3(from_py_with = arguments::threads)] threads: usize,
 ) -> PyResult<PyMixReport> {
     let (lmc, from, to) = pair(py, fabric, old, new)?;
     let shared = &fabric.shared;
@@ -156,8 +157,8 @@ pub fn stages(
     fabric: &PyFabric,
     old: &PyRoutes,
     new: &PyRoutes,
-    most: usize,
-    threads: usize,
+    #[pyo3(from_py_with = arguments::most)] most: usize,
+    #[pyo3(from_py_with = arguments::threads)] threads: usize,
 ) -> PyResult<(Vec<PyRoutes>, bool)> {
     let (lmc, from, to) = pair(py, fabric, old, new)?;
     let shared = &fabric.shared;

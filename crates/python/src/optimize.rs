@@ -11,13 +11,15 @@ use netloom_optimize::{self as optimizer, AfarOptions, Change, OptimizeOptions, 
 use netloom_routing::{self as routing, Engine, LinkLoads};
 use pyo3::prelude::*;
 
+use crate::arguments;
+use crate::arguments::{FabricOrSpec, TrafficOrSpec};
 use crate::errors;
 use crate::fabric::{PyFabric, Shared};
 use crate::loads::{Judged, PyLinkLoads};
 use crate::optimized::{Found, PyOptimized};
 use crate::results::{Search, changed};
 use crate::routes::{PyRoutes, RoutesOrEngine};
-use crate::run::{Options, left, run, run_until};
+use crate::run::{Interrupt, Options, left, run, run_until};
 use crate::traffic::PyTraffic;
 
 /// Routes for a traffic, with a lower bound that proves how good they are.
@@ -29,10 +31,10 @@ use crate::traffic::PyTraffic;
 ///
 /// Parameters
 /// ----------
-/// fabric : Fabric
-///     The fabric.
-/// traffic : Traffic
-///     Bytes from host to host, placed on this fabric.
+/// fabric : Fabric or str
+///     The fabric, or what `Fabric.read` takes.
+/// traffic : Traffic or str
+///     Bytes from host to host, placed on this fabric, or what `Traffic.read` takes.
 /// background : Routes or str, default "auto"
 ///     Routes whose ports stay where no traffic decides; `auto` is ftree on trees, else the engine that suits the fabric.
 /// today : Routes or str, optional
@@ -63,6 +65,8 @@ use crate::traffic::PyTraffic;
 ///     Seconds of wall time; what is known by then is returned, and `stopped` says so.
 /// progress : callable, optional
 ///     Called as `progress(done, all)` now and then; an exception that it raises ends the call.
+/// on_interrupt : {"raise", "return"}, default "raise"
+///     What Ctrl-C does: it raises `KeyboardInterrupt`, or what was found by then is returned and says so.
 ///
 /// Returns
 /// -------
@@ -73,7 +77,7 @@ use crate::traffic::PyTraffic;
 /// ------
 /// RoutingError, TrafficError
 ///     If routes or traffic do not fit the fabric, or an engine cannot route it.
-/// ValueError
+/// ArgumentError
 ///     If a limit of changes is given without `today`, or names a host that is not there.
 ///
 /// References
@@ -86,39 +90,43 @@ use crate::traffic::PyTraffic;
 /// >>> best = netloom.optimize(fabric, netloom.Traffic.read("bisection", fabric))
 /// >>> best.loads.max, best.proven_optimal
 /// (1.0, True)
+/// >>> netloom.optimize("two-level:leaves=8,hosts=4,spines=4", "shift:4").loads.max
+/// 1.0
 #[pyfunction]
 #[pyo3(signature = (fabric, traffic, *, background = RoutesOrEngine::Engine("auto".into()), today = None,
                     penalty_per_change = 0.0, max_changes = None, frozen = Vec::new(), stays = None, lanes = true, depth = None, islands = 1, bounds = None,
-                    seed = 0, threads = 0, work = None, time_limit = None, progress = None),
-       text_signature = "(fabric, traffic, *, background='auto', today=None, penalty_per_change=0.0, max_changes=None, frozen=(), stays=None, lanes=True, depth=None, islands=1, bounds=None, seed=0, threads=0, work=None, time_limit=None, progress=None)")]
+                    seed = 0, threads = 0, work = None, time_limit = None, progress = None, on_interrupt = "raise"),
+       text_signature = "(fabric, traffic, *, background='auto', today=None, penalty_per_change=0.0, max_changes=None, frozen=(), stays=None, lanes=True, depth=None, islands=1, bounds=None, seed=0, threads=0, work=None, time_limit=None, progress=None, on_interrupt='raise')")]
 #[allow(clippy::too_many_arguments)] // keyword arguments of one Python call
 pub fn optimize(
     py: Python<'_>,
-    fabric: &PyFabric,
-    traffic: &PyTraffic,
+    fabric: FabricOrSpec<'_>,
+    traffic: TrafficOrSpec<'_>,
     background: RoutesOrEngine<'_>,
     today: Option<RoutesOrEngine<'_>>,
     penalty_per_change: f64,
-    max_changes: Option<u64>,
-    frozen: Vec<u32>,
+    #[pyo3(from_py_with = arguments::max_changes)] max_changes: Option<u64>,
+    #[pyo3(from_py_with = arguments::frozen)] frozen: Vec<u32>,
     stays: Option<&PyRoutes>,
     lanes: bool,
-    depth: Option<usize>,
-    islands: usize,
+    #[pyo3(from_py_with = arguments::depth)] depth: Option<usize>,
+    #[pyo3(from_py_with = arguments::islands)] islands: usize,
     bounds: Option<&PyLinkLoads>,
-    seed: u64,
-    threads: usize,
-    work: Option<u64>,
+    #[pyo3(from_py_with = arguments::seed)] seed: u64,
+    #[pyo3(from_py_with = arguments::threads)] threads: usize,
+    #[pyo3(from_py_with = arguments::work)] work: Option<u64>,
     time_limit: Option<f64>,
     progress: Option<Py<PyAny>>,
+    on_interrupt: &str,
 ) -> PyResult<Py<PyOptimized>> {
-    traffic.check_fits(py, fabric)?;
+    let fabric = &fabric.resolve(py)?;
+    let traffic = &traffic.resolve(py, fabric)?;
     let began = Instant::now();
     let (begin, engine) = begin(py, fabric, &background, today.as_ref(), seed, threads)?;
     let time_limit = left(time_limit, began);
     let asked = Asked::new(py, fabric, today.is_some(), stays, (penalty_per_change, max_changes), &frozen)?;
     let (shared, matrix) = (&fabric.shared, &traffic.shared);
-    let options = Options { threads, time_limit, progress, anytime: true };
+    let options = Options { threads, time_limit, progress, interrupt: Interrupt::parse(py, on_interrupt)? };
     let ended = run_until(py, options, |control| {
         let (structure, paths, total) = (shared.structure(), shared.paths(), matrix.total());
         let known = bounds.map(|known| known.bounds().for_routes(&begin, &asked.frozen));
@@ -174,6 +182,8 @@ pub fn optimize(
 ///     Seconds of wall time; what is known by then is returned, and `stopped` says so.
 /// progress : callable, optional
 ///     Called as `progress(done, all)` now and then; an exception that it raises ends the call.
+/// on_interrupt : {"raise", "return"}, default "raise"
+///     What Ctrl-C does: it raises `KeyboardInterrupt`, or what was found by then is returned and says so.
 ///
 /// Returns
 /// -------
@@ -198,28 +208,29 @@ pub fn optimize(
 /// 1
 #[pyfunction]
 #[pyo3(signature = (fabric, traffic, lmc, *, background = RoutesOrEngine::Engine("auto".into()), lanes = true, seed = 0,
-                    threads = 0, work = None, time_limit = None, progress = None),
-       text_signature = "(fabric, traffic, lmc, *, background='auto', lanes=True, seed=0, threads=0, work=None, time_limit=None, progress=None)")]
+                    threads = 0, work = None, time_limit = None, progress = None, on_interrupt = "raise"),
+       text_signature = "(fabric, traffic, lmc, *, background='auto', lanes=True, seed=0, threads=0, work=None, time_limit=None, progress=None, on_interrupt='raise')")]
 #[allow(clippy::too_many_arguments)] // keyword arguments of one Python call
 pub fn optimize_lmc(
     py: Python<'_>,
     fabric: &PyFabric,
     traffic: &PyTraffic,
-    lmc: u8,
+    #[pyo3(from_py_with = arguments::lmc)] lmc: u8,
     background: RoutesOrEngine<'_>,
     lanes: bool,
-    seed: u64,
-    threads: usize,
-    work: Option<u64>,
+    #[pyo3(from_py_with = arguments::seed)] seed: u64,
+    #[pyo3(from_py_with = arguments::threads)] threads: usize,
+    #[pyo3(from_py_with = arguments::work)] work: Option<u64>,
     time_limit: Option<f64>,
     progress: Option<Py<PyAny>>,
+    on_interrupt: &str,
 ) -> PyResult<Py<PyOptimized>> {
     traffic.check_fits(py, fabric)?;
     let began = Instant::now();
     let (begin, engine) = begin(py, fabric, &background, None, seed, threads)?;
     let time_limit = left(time_limit, began);
     let (shared, matrix) = (&fabric.shared, &traffic.shared);
-    let options = Options { threads, time_limit, progress, anytime: true };
+    let options = Options { threads, time_limit, progress, interrupt: Interrupt::parse(py, on_interrupt)? };
     let ended = run_until(py, options, |control| {
         let (structure, paths, total) = (shared.structure(), shared.paths(), matrix.total());
         let settings = OptimizeOptions { seed, threads: 0, work, ..OptimizeOptions::default() };
@@ -360,7 +371,7 @@ impl Asked {
     /// the hosts in `frozen`.
     ///
     /// # Errors
-    /// `ValueError` for a penalty that is none, a host that is not there, or limits without today's routes.
+    /// `ArgumentError` for a penalty that is none, a host that is not there, or limits without today's routes.
     pub fn new(
         py: Python<'_>,
         fabric: &PyFabric,
@@ -374,10 +385,10 @@ impl Asked {
         }
         let hosts = fabric.fabric().host_count();
         if !(penalty.is_finite() && penalty >= 0.0) {
-            return Err(errors::value(py, "penalty_per_change: expected bytes, not negative"));
+            return Err(errors::argument(py, "penalty_per_change: expected bytes, not negative"));
         }
         if !today && (penalty > 0.0 || most.is_some() || !frozen.is_empty() || stays.is_some()) {
-            return Err(errors::value(
+            return Err(errors::argument(
                 py,
                 "penalty_per_change, max_changes, frozen and stays need today's routes",
             ));
@@ -385,7 +396,7 @@ impl Asked {
         let mut flags = vec![false; if frozen.is_empty() { 0 } else { hosts }];
         for &host in frozen {
             *flags.get_mut(host as usize).ok_or_else(|| {
-                errors::value(py, &format!("frozen: {host}: expected hosts below {hosts}"))
+                errors::argument(py, format!("frozen: {host}: expected hosts below {hosts}"))
             })? = true;
         }
         let stays = stays.map(|routes| Arc::clone(&routes.routes));
@@ -442,6 +453,8 @@ impl Asked {
 ///     Seconds of wall time; what is known by then is returned, and `stopped` says so.
 /// progress : callable, optional
 ///     Called as `progress(done, all)` now and then; an exception that it raises ends the call.
+/// on_interrupt : {"raise", "return"}, default "raise"
+///     What Ctrl-C does: it raises `KeyboardInterrupt`, or what was found by then is returned and says so.
 ///
 /// Returns
 /// -------
@@ -464,8 +477,8 @@ impl Asked {
 /// True
 #[pyfunction]
 #[pyo3(signature = (fabric, traffic, start = RoutesOrEngine::Engine("ftree".into()), *, max_load = None,
-                    max_iterations = None, bounds = None, threads = 0, time_limit = None, progress = None),
-       text_signature = "(fabric, traffic, start='ftree', *, max_load=None, max_iterations=None, bounds=None, threads=0, time_limit=None, progress=None)")]
+                    max_iterations = None, bounds = None, threads = 0, time_limit = None, progress = None, on_interrupt = "raise"),
+       text_signature = "(fabric, traffic, start='ftree', *, max_load=None, max_iterations=None, bounds=None, threads=0, time_limit=None, progress=None, on_interrupt='raise')")]
 #[allow(clippy::too_many_arguments)] // keyword arguments of one Python call
 pub fn afar(
     py: Python<'_>,
@@ -473,16 +486,17 @@ pub fn afar(
     traffic: &PyTraffic,
     start: RoutesOrEngine<'_>,
     max_load: Option<f64>,
-    max_iterations: Option<u64>,
+    #[pyo3(from_py_with = arguments::max_iterations)] max_iterations: Option<u64>,
     bounds: Option<&PyLinkLoads>,
-    threads: usize,
+    #[pyo3(from_py_with = arguments::threads)] threads: usize,
     time_limit: Option<f64>,
     progress: Option<Py<PyAny>>,
+    on_interrupt: &str,
 ) -> PyResult<Py<PyOptimized>> {
     traffic.check_fits(py, fabric)?;
     let start = start.resolve(py, fabric, 0, threads)?;
     let (shared, matrix) = (&fabric.shared, &traffic.shared);
-    let options = Options { threads, time_limit, progress, anytime: true };
+    let options = Options { threads, time_limit, progress, interrupt: Interrupt::parse(py, on_interrupt)? };
     let default = AfarOptions::default();
     let settings = AfarOptions {
         max_load: max_load.unwrap_or(default.max_load),
@@ -544,9 +558,9 @@ pub fn coloured(
     fabric: &PyFabric,
     traffic: &PyTraffic,
     background: RoutesOrEngine<'_>,
-    seed: u64,
+    #[pyo3(from_py_with = arguments::seed)] seed: u64,
     bounds: Option<&PyLinkLoads>,
-    threads: usize,
+    #[pyo3(from_py_with = arguments::threads)] threads: usize,
 ) -> PyResult<Py<PyOptimized>> {
     traffic.check_fits(py, fabric)?;
     let background = background.resolve(py, fabric, seed, threads)?;

@@ -14,8 +14,8 @@ use crate::run::Ended;
 /// Routes made for a traffic, and how good they are.
 #[pyclass(frozen, extends = PyOutcome, name = "Optimized", module = "netloom._core")]
 pub struct PyOptimized {
-    loads: Py<PyLinkLoads>,
-    history: Vec<(f64, Improvement)>,
+    pub(crate) loads: Py<PyLinkLoads>,
+    pub(crate) history: Vec<(f64, Improvement)>,
 }
 
 #[pymethods]
@@ -39,9 +39,8 @@ impl PyOptimized {
         history_dicts(py, &self.history, self.loads.get().host_links_max())
     }
 
-    fn __repr__(&self) -> String {
-        let proven = if self.loads.get().proven_optimal() { ", proven optimal" } else { "" };
-        format!("<netloom.Optimized: max {}{proven}>", self.loads.get().max())
+    fn __repr__(slf: &Bound<'_, Self>) -> String {
+        format!("<netloom.Optimized: max {}, {}>", slf.get().loads.get().max(), slf.as_super().get().words())
     }
 }
 

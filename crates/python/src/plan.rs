@@ -18,7 +18,7 @@ use pyo3::types::PyDict;
 
 use crate::run::{Options, run};
 use crate::traffic::PyTraffic;
-use crate::{errors, io};
+use crate::{arguments, errors, io};
 
 /// Levels by the switches that the cables go up from.
 const LEVELS: [&str; 3] = ["hosts", "leaves", "spines"];
@@ -62,7 +62,8 @@ const LEVELS: [&str; 3] = ["hosts", "leaves", "spines"];
 ///
 /// Examples
 /// --------
-/// >>> result = netloom._core.plan("examples/plan/quartz.toml")
+/// >>> from netloom import examples
+/// >>> result = netloom._core.plan(examples.path("plan/quartz.toml"))
 /// >>> result["chosen"] is None or result["designs"][result["chosen"]]["spec"].startswith(("two-level", "fattree", "xgft"))
 /// True
 #[pyfunction]
@@ -70,8 +71,8 @@ const LEVELS: [&str; 3] = ["hosts", "leaves", "spines"];
 pub fn plan<'py>(
     py: Python<'py>,
     source: PathBuf,
-    seed: Option<u64>,
-    threads: usize,
+    #[pyo3(from_py_with = arguments::seed)] seed: Option<u64>,
+    #[pyo3(from_py_with = arguments::threads)] threads: usize,
     time_limit: Option<f64>,
     progress: Option<Py<PyAny>>,
     runs: HashMap<usize, f64>,
@@ -79,7 +80,7 @@ pub fn plan<'py>(
     let plan = Plan::read(py, &source)?;
     let offer = plan.catalogue(py)?;
     let (request, notes) = plan.request(py, &offer, seed, &runs)?;
-    let options = Options { threads, time_limit, progress, anytime: false };
+    let options = Options { threads, time_limit, progress, ..Options::default() };
     let answer = run(py, options, |control| planning::plan(&request, control))?;
     let answer = answer.map_err(|e| plan.error(py, &e))?;
     let result = plan.result(py, &request, &offer, &answer)?;
@@ -193,11 +194,11 @@ pub fn plan_applications<'py>(py: Python<'py>, source: PathBuf) -> PyResult<Vec<
 pub fn plan_hosts(
     py: Python<'_>,
     order: &str,
-    hosts: u32,
-    copies: u32,
-    each: u32,
-    seed: u64,
-    draw: u32,
+    #[pyo3(from_py_with = arguments::hosts)] hosts: u32,
+    #[pyo3(from_py_with = arguments::copies)] copies: u32,
+    #[pyo3(from_py_with = arguments::each)] each: u32,
+    #[pyo3(from_py_with = arguments::seed)] seed: u64,
+    #[pyo3(from_py_with = arguments::draw)] draw: u32,
 ) -> PyResult<Vec<Vec<u32>>> {
     let known = Order::ALL.into_iter().find(|known| known.name() == order);
     let known = known.ok_or_else(|| errors::spec(py, format!("no order is called \"{order}\"")))?;

@@ -16,17 +16,17 @@ use pyo3::types::PyBytes;
 use crate::fabric::{PyFabric, Shared};
 use crate::lanes::PyLaneTables;
 use crate::run::{Options, run};
-use crate::{errors, io};
+use crate::{arguments, errors, io};
 
 /// Routes of a fabric. Immutable.
-#[pyclass(frozen, name = "Routes", module = "netloom._core")]
+#[pyclass(frozen, weakref, name = "Routes", module = "netloom._core")]
 pub struct PyRoutes {
     /// The routes themselves.
     pub routes: Arc<Routes>,
     /// The fabric they were made for.
     pub shared: Arc<Shared>,
-    faults: Vec<(usize, String, String)>,
-    report: Option<Arc<CheckReport>>,
+    pub(crate) faults: Vec<(usize, String, String)>,
+    pub(crate) report: Option<Arc<CheckReport>>,
 }
 
 #[pymethods]
@@ -123,7 +123,7 @@ impl PyRoutes {
         py: Python<'_>,
         fabric: &PyFabric,
         table: PyReadonlyArray2<'_, u16>,
-        lmc: u8,
+        #[pyo3(from_py_with = arguments::lmc)] lmc: u8,
     ) -> PyResult<Self> {
         if lmc > MAX_LMC {
             return Err(errors::routing(py, format!("lmc {lmc}: expected 0 to {MAX_LMC}")));
@@ -188,7 +188,12 @@ impl PyRoutes {
     /// ------
     /// RoutingError
     ///     If there is no such host, or the tables do not join them.
-    fn path(&self, py: Python<'_>, source: u32, destination: u32) -> PyResult<Vec<u32>> {
+    fn path(
+        &self,
+        py: Python<'_>,
+        #[pyo3(from_py_with = arguments::source)] source: u32,
+        #[pyo3(from_py_with = arguments::destination)] destination: u32,
+    ) -> PyResult<Vec<u32>> {
         let hosts = self.shared.fabric.host_count();
         if source as usize >= hosts || destination as usize >= hosts {
             return Err(errors::routing(
@@ -272,7 +277,12 @@ impl PyRoutes {
     /// ------
     /// RoutingError
     ///     If they are of another fabric, or there is no such host.
-    fn mixed(&self, py: Python<'_>, other: &PyRoutes, destinations: Vec<u32>) -> PyResult<Self> {
+    fn mixed(
+        &self,
+        py: Python<'_>,
+        other: &PyRoutes,
+        #[pyo3(from_py_with = arguments::destinations)] destinations: Vec<u32>,
+    ) -> PyResult<Self> {
         let fabric = &self.shared.fabric;
         let (Some(old), Some(new)) = (self.routes.lft(), other.routes.lft()) else {
             return Err(errors::routing(py, "expected tables by destination"));
@@ -721,9 +731,9 @@ pub fn route_by_name(
     py: Python<'_>,
     engine: &str,
     fabric: &PyFabric,
-    seed: u64,
-    lmc: Option<u8>,
-    threads: usize,
+    #[pyo3(from_py_with = arguments::seed)] seed: u64,
+    #[pyo3(from_py_with = arguments::lmc)] lmc: Option<u8>,
+    #[pyo3(from_py_with = arguments::threads)] threads: usize,
 ) -> PyResult<PyRoutes> {
     let lmc = lmc.unwrap_or(fabric.fabric().lmc());
     let routes = make(py, self::engine(py, engine)?, fabric, seed, lmc, threads)?;

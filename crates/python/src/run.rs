@@ -12,7 +12,7 @@ use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
 use netloom_model::{Control, Improvement, StopReason};
-use pyo3::exceptions::{PyKeyboardInterrupt, PyMemoryError, PyValueError};
+use pyo3::exceptions::{PyKeyboardInterrupt, PyMemoryError};
 use pyo3::prelude::*;
 
 use crate::errors;
@@ -30,8 +30,48 @@ pub struct Options {
     pub time_limit: Option<f64>,
     /// Called with `(done, total)` about every 50 ms.
     pub progress: Option<Py<PyAny>>,
-    /// Whether the computation returns its best so far when interrupted; otherwise Ctrl-C raises.
-    pub anytime: bool,
+    /// What an interrupt does.
+    pub interrupt: Interrupt,
+}
+
+/// What an interrupt does to a computation.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+pub enum Interrupt {
+    /// Raises: there is nothing to return.
+    #[default]
+    Raises,
+    /// Raises, unless it comes from a handler that says what it raises lets a computation return: the command line's does.
+    MayReturn,
+    /// Returns what was found by then.
+    Returns,
+}
+
+impl Interrupt {
+    /// Of a computation that has something to return, as `on_interrupt` says.
+    ///
+    /// # Errors
+    /// `ArgumentError` for another word.
+    pub fn parse(py: Python<'_>, on_interrupt: &str) -> PyResult<Self> {
+        match on_interrupt {
+            "raise" => Ok(Self::MayReturn),
+            "return" => Ok(Self::Returns),
+            other => {
+                let message = format!("on_interrupt: expected raise or return, found {other:?}");
+                Err(errors::argument(py, message))
+            }
+        }
+    }
+
+    /// Whether the computation returns all the same.
+    fn returns(self, py: Python<'_>, raised: &PyErr) -> bool {
+        let lets_return = || raised.value(py).hasattr("lets_return").unwrap_or(false);
+        raised.is_instance_of::<PyKeyboardInterrupt>(py)
+            && match self {
+                Self::Raises => false,
+                Self::MayReturn => lets_return(),
+                Self::Returns => true,
+            }
+    }
 }
 
 impl Options {
@@ -51,8 +91,8 @@ pub fn left(time_limit: Option<f64>, began: Instant) -> Option<f64> {
 /// Runs `work` without the interpreter lock; see the module.
 ///
 /// # Errors
-/// `KeyboardInterrupt` (unless `anytime`), whatever `progress` raised, `InternalError` for a panic,
-/// `ValueError` for a time limit that is no time.
+/// `KeyboardInterrupt` (unless [`Interrupt`] says otherwise), whatever `progress` raised, `InternalError` for a panic,
+/// `ArgumentError` for a time limit that is no time.
 pub fn run<T: Send>(
     py: Python<'_>,
     options: Options,
@@ -92,7 +132,9 @@ pub fn run_until<T: Send>(
     work: impl FnOnce(&Control) -> T + Send,
 ) -> PyResult<Ended<T>> {
     if options.time_limit.is_some_and(|s| s.is_nan() || s < 0.0) {
-        return Err(PyValueError::new_err("time_limit: expected a number of seconds, not negative"));
+        let found = options.time_limit.unwrap_or_default();
+        let message = format!("time_limit: expected a number of seconds, not negative, found {found}");
+        return Err(errors::argument(py, message));
     }
     let started = Instant::now();
     let improvements = Arc::new(Mutex::new(Vec::new()));
@@ -154,9 +196,7 @@ pub fn run_until<T: Send>(
         let result =
             py.detach(|| worker.join()).map_err(|panic| errors::internal(py, panic_text(panic.as_ref())))?;
         match raised {
-            Some(error) if !(options.anytime && error.is_instance_of::<PyKeyboardInterrupt>(py)) => {
-                Err(error)
-            }
+            Some(error) if !options.interrupt.returns(py, &error) => Err(error),
             _ => {
                 let mut improvements = improvements.lock().unwrap_or_else(PoisonError::into_inner);
                 let improvements = std::mem::take(&mut *improvements);
@@ -189,6 +229,15 @@ impl Drop for WakeOnDrop<'_> {
     fn drop(&mut self) {
         self.ended.store(true, Ordering::Release);
         self.caller.unpark();
+    }
+}
+
+/// What a representation adds of a computation that was stopped.
+pub fn stop_words(reason: Option<StopReason>) -> &'static str {
+    match reason {
+        None => "",
+        Some(StopReason::Interrupted) => ", interrupted",
+        Some(StopReason::TimeLimit) => ", stopped by its time limit",
     }
 }
 

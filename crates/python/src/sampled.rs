@@ -13,16 +13,17 @@ use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
+use crate::arguments;
 use crate::arrays::array;
 use crate::errors;
 use crate::fabric::{PyFabric, Shared};
 use crate::routes::PyRoutes;
-use crate::run::{Options, run, run_until};
+use crate::run::{Interrupt, Options, run, run_until};
 use crate::scenario::PyScenario;
 use crate::simulate::{Prepared, PySimulation, cpu_ns};
 
 /// What a run has shown, and what was sampled in its packets. Immutable.
-#[pyclass(frozen, name = "Sampled", module = "netloom._core")]
+#[pyclass(frozen, weakref, name = "Sampled", module = "netloom._core")]
 pub struct PySampled {
     simulation: Py<PySimulation>,
     sampled: Sampled,
@@ -37,7 +38,7 @@ pub struct PySampled {
 #[pyfunction]
 #[pyo3(signature = (scenario, routing = None, *, method = "whole", rate = 1.0, every_us = None, contexts = "job",
                     marking = "queue", ecn_bytes = None, hop_bits = 3, hash = None, seed = None, packets = false,
-                    truth = false, routes = None, threads = 1, time_limit = None, progress = None))]
+                    truth = false, routes = None, threads = 1, time_limit = None, progress = None, on_interrupt = "raise"))]
 #[allow(clippy::too_many_arguments)] // keyword arguments of one Python call
 pub fn sample(
     py: Python<'_>,
@@ -48,18 +49,19 @@ pub fn sample(
     every_us: Option<f64>,
     contexts: &str,
     marking: &str,
-    ecn_bytes: Option<u32>,
-    hop_bits: u8,
+    #[pyo3(from_py_with = arguments::ecn_bytes)] ecn_bytes: Option<u32>,
+    #[pyo3(from_py_with = arguments::hop_bits)] hop_bits: u8,
     hash: Option<&str>,
-    seed: Option<u64>,
+    #[pyo3(from_py_with = arguments::seed)] seed: Option<u64>,
     packets: bool,
     truth: bool,
     routes: Option<Py<PyRoutes>>,
-    threads: usize,
+    #[pyo3(from_py_with = arguments::threads)] threads: usize,
     time_limit: Option<f64>,
     progress: Option<Py<PyAny>>,
+    on_interrupt: &str,
 ) -> PyResult<PySampled> {
-    let refuse = |message: String| errors::value(py, &message);
+    let refuse = |message: String| errors::argument(py, message);
     let (stage, config) = (&scenario.stage, &scenario.stage.scene.profile.config);
     if stage.scene.scenario.model != Model::Packet.name() {
         let model = &stage.scene.scenario.model;
@@ -94,7 +96,12 @@ pub fn sample(
     };
     let prepared = Prepared::new(py, scenario, routing, routes, Model::Packet, threads)?;
     let tables = prepared.tables(py);
-    let options = Options { threads: threads.max(1), time_limit, progress, anytime: true };
+    let options = Options {
+        threads: threads.max(1),
+        time_limit,
+        progress,
+        interrupt: Interrupt::parse(py, on_interrupt)?,
+    };
     let ended = run_until(py, options, |control| {
         let before = cpu_ns();
         let fabric = &stage.shared.fabric;
@@ -139,7 +146,7 @@ pub fn decode_packets<'py>(
     method: &str,
     rate: f64,
     every_us: Option<f64>,
-    hop_bits: u8,
+    #[pyo3(from_py_with = arguments::hop_bits)] hop_bits: u8,
     hash: Option<&str>,
 ) -> PyResult<(Bound<'py, PyDict>, Bound<'py, PyDict>, BTreeMap<&'static str, (u64, usize)>)> {
     let shared = Arc::clone(&fabric.shared);
@@ -151,7 +158,7 @@ pub fn decode_packets<'py>(
     let (hops, carries, congested) = (hops.as_slice()?, carries.as_slice()?, congested.as_slice()?);
     let lengths = [context.len(), id.len(), source.len(), destination.len(), hops.len(), carries.len()];
     if lengths.iter().any(|&length| length != time_ps.len()) || congested.len() != time_ps.len() {
-        return Err(errors::value(py, "columns: expected equal lengths"));
+        return Err(errors::argument(py, "columns: expected equal lengths"));
     }
     let kept: Vec<Kept> = (0..id.len())
         .map(|at| Kept {
@@ -204,17 +211,17 @@ fn distinct(py: Python<'_>, method: &Method, ids: &[u32]) -> PyResult<()> {
 fn check(py: Python<'_>, rate: f64, every_us: Option<f64>) -> PyResult<()> {
     if !(rate > 0.0 && rate <= 1.0) {
         let message = format!("rate: expected a share of packets, above 0 and at most 1, found {rate}");
-        return Err(errors::value(py, &message));
+        return Err(errors::argument(py, message));
     }
     if let Some(us) = every_us.filter(|us| !(0.1..=1e8).contains(us)) {
         let message = format!("every_us: expected microseconds, 0.1 to 1e8, found {us}");
-        return Err(errors::value(py, &message));
+        return Err(errors::argument(py, message));
     }
     Ok(())
 }
 
 fn hop_bits_of(py: Python<'_>, bits: u8) -> PyResult<HopBits> {
-    HopBits::new(bits).ok_or_else(|| errors::value(py, &format!("hop_bits: expected 1 to 5, found {bits}")))
+    HopBits::new(bits).ok_or_else(|| errors::argument(py, format!("hop_bits: expected 1 to 5, found {bits}")))
 }
 
 /// A hash of packet id and link number as it is written in full: `MODULUS,G`, `md5` or `siphash:KEY`; `gf` and `siphash` have constants of
@@ -247,7 +254,7 @@ pub fn sampling_ports<'py>(
 }
 
 fn hash_of(py: Python<'_>, text: &str) -> PyResult<HashFunction> {
-    text.parse().map_err(|error: UnknownHash| errors::value(py, &error.to_string()))
+    text.parse().map_err(|error: UnknownHash| errors::argument(py, error))
 }
 
 fn method(py: Python<'_>, shared: &Arc<Shared>, word: &str, hash: Option<&str>) -> PyResult<Method> {
@@ -261,7 +268,7 @@ fn method(py: Python<'_>, shared: &Arc<Shared>, word: &str, hash: Option<&str>) 
             })?;
             made.map_err(|e| errors::simulation(py, format!("one-bit: {e} (method whole needs no hash)")))
         }
-        other => Err(errors::value(py, &format!("method: expected whole or one-bit, found \"{other}\""))),
+        other => Err(errors::argument(py, format!("method: expected whole or one-bit, found \"{other}\""))),
     }
 }
 

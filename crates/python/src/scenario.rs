@@ -13,7 +13,9 @@ use netloom_model::{AdapterChoice, Control, Job, Placement, Routes};
 use netloom_sim::Model;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
+use serde::{Deserialize, Serialize};
 
+use crate::arguments;
 use crate::errors;
 use crate::fabric::{PyFabric, Shared, split_plane, unknown};
 use crate::jobs::{Placed, PyJob, placed_in};
@@ -33,13 +35,49 @@ pub struct Stage {
     folder: PathBuf,
 }
 
+/// How a scenario was made.
+#[derive(Clone, Serialize, Deserialize)]
+pub enum Made {
+    /// Of a file's bytes.
+    Parsed {
+        /// The file.
+        data: Vec<u8>,
+        /// What messages call it.
+        label: String,
+        /// Where files are.
+        folder: PathBuf,
+        /// Keys that changed.
+        overrides: Vec<String>,
+        /// Its name, if it has none.
+        name: String,
+    },
+    /// Of text, on a fabric that was at hand.
+    On {
+        /// The text.
+        text: String,
+        /// What messages call it.
+        label: String,
+        /// Where files are.
+        folder: PathBuf,
+    },
+    /// Of a traffic on its own.
+    OfTraffic,
+    /// Of one job of another scenario.
+    Alone(String),
+    /// Of another scenario's hardware, and a traffic.
+    WithTraffic,
+}
+
 /// A scenario, ready to run. Immutable.
-#[pyclass(frozen, name = "Scenario", module = "netloom._core")]
+#[pyclass(frozen, weakref, name = "Scenario", module = "netloom._core")]
 pub struct PyScenario {
     /// Shared with its runs.
     pub stage: Arc<Stage>,
     files: Vec<(&'static str, PathBuf)>,
     jobs_file: Option<formats::JobsFile>,
+    /// The call that made it, and the objects that it was made of.
+    pub(crate) made: Made,
+    pub(crate) of: Vec<Py<PyAny>>,
 }
 
 #[pymethods]
@@ -64,7 +102,8 @@ impl PyScenario {
     ///
     /// Examples
     /// --------
-    /// >>> netloom.Scenario.read("examples/scenarios/shuffle.toml", ["seed=2"]).seed
+    /// >>> from netloom import examples
+    /// >>> netloom.Scenario.read(examples.path("scenarios/shuffle.toml"), ["seed=2"]).seed
     /// 2
     #[staticmethod]
     #[pyo3(signature = (path, overrides = Vec::new()))]
@@ -100,7 +139,7 @@ impl PyScenario {
     ///     If a key or value is not what it should be.
     #[staticmethod]
     #[pyo3(signature = (data, *, label = "<bytes>", folder = PathBuf::new(), overrides = Vec::new(), name = "scenario"))]
-    fn parse(
+    pub(crate) fn parse(
         py: Python<'_>,
         data: &[u8],
         label: &str,
@@ -133,7 +172,13 @@ impl PyScenario {
     /// FormatError, SpecError, PlaceError, OSError
     ///     If a key or value is not what it should be.
     #[staticmethod]
-    fn on(py: Python<'_>, fabric: &PyFabric, text: &str, label: &str, folder: PathBuf) -> PyResult<Self> {
+    pub(crate) fn on(
+        py: Python<'_>,
+        fabric: &PyFabric,
+        text: &str,
+        label: &str,
+        folder: PathBuf,
+    ) -> PyResult<Self> {
         let scenario = formats::read_scenario(text.as_bytes(), label, &[])
             .map_err(|e| marked(py, errors::format(py, &e), false))?;
         let shared = Arc::clone(&fabric.shared);
@@ -144,6 +189,8 @@ impl PyScenario {
         })?;
         let scene = scene.map_err(|e| marked(py, raise(py, label, &folder, e), opened))?;
         Ok(Self {
+            made: Made::On { text: text.to_owned(), label: label.to_owned(), folder: absolute(&folder) },
+            of: Vec::new(),
             stage: Arc::new(Stage { scene, shared, label: label.to_owned(), folder }),
             files,
             jobs_file: None,
@@ -168,22 +215,28 @@ impl PyScenario {
     /// TrafficError
     ///     If the traffic is of other hosts.
     #[staticmethod]
-    fn of_traffic(py: Python<'_>, fabric: &PyFabric, traffic: &crate::traffic::PyTraffic) -> PyResult<Self> {
-        traffic.check_fits(py, fabric)?;
+    pub(crate) fn of_traffic(
+        py: Python<'_>,
+        fabric: &PyFabric,
+        traffic: &Bound<'_, PyTraffic>,
+    ) -> PyResult<Self> {
+        let given = traffic.get();
+        given.check_fits(py, fabric)?;
         let text =
             "fabric = \"at hand\"\n[[job]]\nprogram = { kind = \"collective\", collective = \"barrier\" }\n";
         let plain =
             formats::read_scenario(text.as_bytes(), "traffic", &[]).map_err(|e| errors::format(py, &e))?;
         let shared = Arc::clone(&fabric.shared);
-        let scene = run(py, Options::default(), |_| {
-            Scene::of_traffic(&shared.fabric, plain, &traffic.shared.traffic)
-        })?;
+        let scene =
+            run(py, Options::default(), |_| Scene::of_traffic(&shared.fabric, plain, &given.shared.traffic))?;
         let folder = PathBuf::new();
         let scene = scene.map_err(|e| raise(py, "traffic", &folder, e))?;
         Ok(Self {
             stage: Arc::new(Stage { scene, shared, label: "traffic".into(), folder }),
             files: Vec::new(),
             jobs_file: None,
+            made: Made::OfTraffic,
+            of: vec![traffic.clone().into_any().unbind()],
         })
     }
 
@@ -304,12 +357,13 @@ impl PyScenario {
     ///
     /// Raises
     /// ------
-    /// ValueError
+    /// ArgumentError
     ///     If there is no such job.
-    fn alone(&self, py: Python<'_>, job: &str) -> PyResult<Self> {
-        let stage = &self.stage;
-        let scene = stage.scene.alone(stage.job(py, job)?);
-        Ok(self.with_scene(scene))
+    pub(crate) fn alone(slf: &Bound<'_, Self>, job: &str) -> PyResult<Self> {
+        let stage = &slf.get().stage;
+        let scene = stage.scene.alone(stage.job(slf.py(), job)?);
+        let of = vec![slf.clone().into_any().unbind()];
+        Ok(slf.get().with_scene(scene, Made::Alone(job.to_owned()), of))
     }
 
     /// Every other file that it names: (role, path).
@@ -345,8 +399,8 @@ impl PyScenario {
         &self,
         py: Python<'_>,
         routing: &str,
-        threads: usize,
-        work: Option<u64>,
+        #[pyo3(from_py_with = arguments::threads)] threads: usize,
+        #[pyo3(from_py_with = arguments::work)] work: Option<u64>,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<Option<PyRoutes>> {
         let options = Options { threads, progress, ..Options::default() };
@@ -381,8 +435,8 @@ impl PyScenario {
         &self,
         py: Python<'py>,
         routing: &str,
-        threads: usize,
-        work: Option<u64>,
+        #[pyo3(from_py_with = arguments::threads)] threads: usize,
+        #[pyo3(from_py_with = arguments::work)] work: Option<u64>,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<(PyRoutes, Bound<'py, PyDict>)> {
         let options = Options { threads, progress, ..Options::default() };
@@ -436,12 +490,13 @@ impl PyScenario {
     /// ------
     /// TrafficError
     ///     If the traffic is of other hosts.
-    fn with_traffic(&self, py: Python<'_>, traffic: &crate::traffic::PyTraffic) -> PyResult<Self> {
-        traffic.check_fits(py, &self.fabric())?;
-        let stage = &self.stage;
-        let (fabric, traffic) = (&stage.shared.fabric, &traffic.shared.traffic);
-        let scene = run(py, Options::default(), |_| stage.scene.with_traffic(fabric, traffic))?;
-        Ok(self.with_scene(scene))
+    pub(crate) fn with_traffic(slf: &Bound<'_, Self>, traffic: &Bound<'_, PyTraffic>) -> PyResult<Self> {
+        let (py, own, given) = (slf.py(), slf.get(), &traffic.get().shared.traffic);
+        traffic.get().check_fits(py, &own.fabric())?;
+        let stage = &own.stage;
+        let scene = run(py, Options::default(), |_| stage.scene.with_traffic(&stage.shared.fabric, given))?;
+        let of = vec![slf.clone().into_any().unbind(), traffic.clone().into_any().unbind()];
+        Ok(own.with_scene(scene, Made::WithTraffic, of))
     }
 
     fn __repr__(&self) -> String {
@@ -462,6 +517,13 @@ impl PyScenario {
         name: &str,
         opened: &mut bool,
     ) -> PyResult<Self> {
+        let made = Made::Parsed {
+            data: data.to_vec(),
+            label: label.to_owned(),
+            folder: absolute(&folder),
+            overrides: overrides.clone(),
+            name: name.to_owned(),
+        };
         let label = label.to_owned();
         let read = if formats::has_jobs_of_jobs_file(data, &label) {
             formats::read_jobs_scenario(data, &label, &overrides)
@@ -526,14 +588,26 @@ impl PyScenario {
             scene
         };
         let scene = scene.map_err(raise)?;
-        Ok(Self { stage: Arc::new(Stage { scene, shared, label, folder }), files, jobs_file })
+        Ok(Self {
+            stage: Arc::new(Stage { scene, shared, label, folder }),
+            files,
+            jobs_file,
+            made,
+            of: Vec::new(),
+        })
     }
 
     /// The same with other work.
-    fn with_scene(&self, scene: Scene) -> Self {
+    fn with_scene(&self, scene: Scene, made: Made, of: Vec<Py<PyAny>>) -> Self {
         let Stage { shared, label, folder, .. } = &*self.stage;
         let stage = Stage { scene, shared: Arc::clone(shared), label: label.clone(), folder: folder.clone() };
-        Self { stage: Arc::new(stage), files: self.files.clone(), jobs_file: self.jobs_file.clone() }
+        Self {
+            stage: Arc::new(stage),
+            files: self.files.clone(),
+            jobs_file: self.jobs_file.clone(),
+            made,
+            of,
+        }
     }
 }
 
@@ -567,11 +641,16 @@ fn of_jobs_file(
     Ok((placed, files.into_inner()))
 }
 
+/// A folder as any process finds it, wherever that works.
+fn absolute(folder: &Path) -> PathBuf {
+    std::path::absolute(folder.join(".")).unwrap_or_else(|_| folder.to_path_buf())
+}
+
 impl Stage {
     /// The number of a job.
     pub fn job(&self, py: Python<'_>, name: &str) -> PyResult<usize> {
         let number = self.scene.jobs.iter().position(|job| job.name == name);
-        number.ok_or_else(|| errors::value(py, &format!("job: {} has no job \"{name}\"", self.label)))
+        number.ok_or_else(|| errors::argument(py, format!("job: {} has no job \"{name}\"", self.label)))
     }
 
     /// The tables of a routing, checked; `None` for one that has none.

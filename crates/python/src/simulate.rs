@@ -13,6 +13,7 @@ use netloom_sim::{
 use pyo3::prelude::*;
 use pyo3::types::{IntoPyDict, PyBytes, PyDict, PyList};
 
+use crate::arguments;
 use crate::arrays::array;
 use crate::counters::PyCounters;
 use crate::errors;
@@ -20,7 +21,7 @@ use crate::results::{
     accepted, adapter, adapter_columns, congestion, deadlock, latency, load, ms, spent, transmissions,
 };
 use crate::routes::PyRoutes;
-use crate::run::{Options, run, run_until, stop_text};
+use crate::run::{Interrupt, Options, run, run_until, stop_text};
 use crate::scenario::{PyScenario, Stage};
 use crate::states::StateFile;
 use crate::traffic::PyTraffic;
@@ -29,7 +30,7 @@ use crate::traffic::PyTraffic;
 const MOST_VALUES: u64 = 1 << 26;
 
 /// What a run of a scenario with one routing has shown. Immutable.
-#[pyclass(frozen, name = "Simulation", module = "netloom._core")]
+#[pyclass(frozen, weakref, name = "Simulation", module = "netloom._core")]
 pub struct PySimulation {
     stage: Arc<Stage>,
     routing: String,
@@ -61,6 +62,8 @@ pub struct PySimulation {
 ///     Seconds of wall time; what is known by then is returned, and `stopped` says so.
 /// progress : callable, optional
 ///     Called as `progress(picoseconds, end)`; `end` is 0 if the scenario has none.
+/// on_interrupt : {"raise", "return"}, default "raise"
+///     What Ctrl-C does: it raises `KeyboardInterrupt`, or what was found by then is returned and says so.
 /// state : bytes, optional
 ///     What an earlier call with the same arguments has kept: the run goes on from there.
 /// keep : (path, bytes, float), optional
@@ -80,7 +83,7 @@ pub struct PySimulation {
 ///
 /// Raises
 /// ------
-/// SpecError, ValueError
+/// SpecError, ArgumentError
 ///     If the scenario has no such routing, or no such job.
 /// SimulationError, RoutingError
 ///     If the routing cannot route it, or the run cannot go on.
@@ -97,7 +100,7 @@ pub struct PySimulation {
 /// True
 #[pyfunction]
 #[pyo3(signature = (scenario, routing = None, *, model = None, routes = None, threads = 1, time_limit = None,
-                    progress = None, state = None, keep = None, counted = false, counted_every_us = None,
+                    progress = None, on_interrupt = "raise", state = None, keep = None, counted = false, counted_every_us = None,
                     messages = Vec::new()))]
 #[allow(clippy::too_many_arguments)] // keyword arguments of one Python call
 pub fn simulate(
@@ -106,9 +109,10 @@ pub fn simulate(
     routing: Option<&str>,
     model: Option<&str>,
     routes: Option<Py<PyRoutes>>,
-    threads: usize,
+    #[pyo3(from_py_with = arguments::threads)] threads: usize,
     time_limit: Option<f64>,
     progress: Option<Py<PyAny>>,
+    on_interrupt: &str,
     state: Option<&[u8]>,
     keep: Option<(PathBuf, Vec<u8>, f64)>,
     counted: bool,
@@ -121,7 +125,7 @@ pub fn simulate(
         "packet" => Model::Packet,
         "fluid" => Model::Fluid,
         other => {
-            return Err(errors::value(py, &format!("model: expected packet or fluid, found \"{other}\"")));
+            return Err(errors::argument(py, format!("model: expected packet or fluid, found \"{other}\"")));
         }
     };
     let prepared = Prepared::new(py, scenario, routing, routes, model, threads)?;
@@ -129,7 +133,7 @@ pub fn simulate(
     let measure = counted.then(|| counting(py, counted_every_us)).transpose()?;
     // A pool of its own, so that its threads' clocks are this run's alone.
     let threads = threads.max(1);
-    let options = Options { threads, time_limit, progress, anytime: true };
+    let options = Options { threads, time_limit, progress, interrupt: Interrupt::parse(py, on_interrupt)? };
     let file = keep.map(|(path, head, seconds)| StateFile::new(path, head, seconds));
     let due = || file.as_ref().is_some_and(StateFile::due);
     let write = |state: &[u8]| file.as_ref().into_iter().for_each(|file| file.write(state));
@@ -190,7 +194,7 @@ impl Prepared {
                 stage.check(word, &routes.get().routes).map_err(|e| stage.raise(py, e))?;
                 Some(routes)
             }
-            Some(_) => return Err(errors::value(py, &format!("routes: {word} chooses packet by packet"))),
+            Some(_) => return Err(errors::argument(py, format!("routes: {word} chooses packet by packet"))),
             None => scenario
                 .routes(py, word, threads, None, None)?
                 .map(|routes| Py::new(py, routes))
@@ -256,7 +260,7 @@ impl Prepared {
 fn counting(py: Python<'_>, every_us: Option<f64>) -> PyResult<Measure> {
     if let Some(us) = every_us.filter(|us| !(0.1..=1e8).contains(us)) {
         let message = format!("counted_every_us: expected microseconds, 0.1 to 1e8, found {us}");
-        return Err(errors::value(py, &message));
+        return Err(errors::argument(py, message));
     }
     let counters_every_ps = every_us.map(|us| (us * 1e6).round() as u64);
     Ok(Measure { pairs: true, counters_every_ps, ..Measure::default() })
@@ -484,7 +488,7 @@ impl PySimulation {
     ///
     /// Raises
     /// ------
-    /// SpecError, ValueError
+    /// SpecError, ArgumentError
     ///     If there is no such scheme, or a number is out of its range.
     #[pyo3(signature = (vl_scheme = None, *, noise = 0.0, skew = 0.0, missing = 0.0, seed = 0))]
     fn counted(
@@ -494,7 +498,7 @@ impl PySimulation {
         noise: f64,
         skew: f64,
         missing: f64,
-        seed: u64,
+        #[pyo3(from_py_with = arguments::seed)] seed: u64,
     ) -> PyResult<Option<PyCounters>> {
         let Some(pairs) = &self.outcome.recorded.pairs else { return Ok(None) };
         let (shared, recorded) = (&self.stage.shared, &self.outcome.recorded);
@@ -516,7 +520,7 @@ impl PySimulation {
             return Ok(Some(PyCounters::simulated(shared, counters)));
         }
         let Some(routes) = &self.routes else {
-            return Err(errors::value(py, "lanes and noise: expected a routing with tables"));
+            return Err(errors::argument(py, "lanes and noise: expected a routing with tables"));
         };
         let lanes = vl_scheme.map(|spec| lane_scheme(fabric, spec)).transpose();
         let lanes = lanes.map_err(|e| errors::spec(py, e))?;
@@ -568,13 +572,13 @@ impl PySimulation {
     ///
     /// Raises
     /// ------
-    /// ValueError
+    /// ArgumentError
     ///     If there is no such unit.
     #[pyo3(signature = (interval = None, *, unit = "bytes", mtu_bytes = 4096.0))]
     fn sent(
         &self,
         py: Python<'_>,
-        interval: Option<u32>,
+        #[pyo3(from_py_with = arguments::interval)] interval: Option<u32>,
         unit: &str,
         mtu_bytes: f64,
     ) -> PyResult<Option<PyTraffic>> {
@@ -585,7 +589,7 @@ impl PySimulation {
             "mixed" => (0.5, 0.5 * mtu_bytes),
             other => {
                 let message = format!("unit: expected bytes, packets or mixed, found \"{other}\"");
-                return Err(errors::value(py, &message));
+                return Err(errors::argument(py, message));
             }
         };
         let amount = |bytes: u64, packets: u64| of_bytes * bytes as f64 + of_packets * packets as f64;
@@ -656,7 +660,8 @@ impl PySimulation {
 
     fn __repr__(&self) -> String {
         let (routing, ms) = (&self.routing, ms(self.outcome.end_ps));
-        format!("<netloom.Simulation: {routing}, {} packets in {ms:.3} ms>", self.outcome.packets)
+        let stopped = self.stopped().map(|why| format!(", {why}")).unwrap_or_default();
+        format!("<netloom.Simulation: {routing}, {} packets in {ms:.3} ms{stopped}>", self.outcome.packets)
     }
 }
 

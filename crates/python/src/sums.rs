@@ -13,7 +13,7 @@ use crate::traffic::PyTraffic;
 use crate::{arrays, errors, io};
 
 /// What every host sends and receives in all, whoever talks to whom. Immutable.
-#[pyclass(frozen, name = "Hose", module = "netloom._core")]
+#[pyclass(frozen, weakref, name = "Hose", module = "netloom._core")]
 pub struct PyHose {
     /// The sums.
     pub hose: Hose,
@@ -91,5 +91,10 @@ impl PyHose {
     #[getter]
     fn hosts_hash(&self) -> Option<String> {
         self.hose.hosts_hash.map(|h| format!("{h:016x}"))
+    }
+
+    fn __repr__(&self) -> String {
+        let sent: f64 = self.hose.sent.iter().sum();
+        format!("<netloom.Hose: {} hosts, {sent} bytes>", self.hose.sent.len())
     }
 }

@@ -4,10 +4,11 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use netloom_formats as formats;
-use netloom_model::{AdapterChoice, Allocation, Csr, Fabric, JobSpec, Phase, Source, Traffic};
+use netloom_model::traffic::{AMOUNT, is_amount};
+use netloom_model::{AdapterChoice, Allocation, Csr, Fabric, JobSpec, Phase, Source, Traffic, TrafficError};
 use netloom_routing as routing;
 use netloom_traffic::{self as patterns, MadeOf, Recorded, ResolvedJob};
-use numpy::{AllowTypeChange, PyArray1, PyArrayLike1, TypeMustMatch};
+use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
@@ -15,20 +16,25 @@ use crate::fabric::PyFabric;
 use crate::jobs::{PyJob, placed, rank_hosts};
 use crate::recorded::{Collectives, parse_trace, read_trace, traffic_format};
 use crate::run::{Options, run};
-use crate::{arrays, errors, io};
+use crate::{arguments, arrays, errors, io};
 
 /// Traffic and the sum of its phases, made once.
 pub struct Shared {
     /// The traffic itself.
     pub traffic: Traffic,
-    total: OnceLock<Csr>,
+    pub(crate) total: OnceLock<Csr>,
     /// What it is made of, if it was not read as a matrix.
-    made_of: Option<MadeOf>,
+    pub(crate) made_of: Option<MadeOf>,
     /// What its reader should know: kind and text.
-    notes: Vec<(&'static str, String)>,
+    pub(crate) notes: Vec<(&'static str, String)>,
 }
 
 impl Shared {
+    /// What its bytes are made of.
+    fn bytes(&self) -> MadeOf {
+        self.made_of.unwrap_or_else(|| MadeOf::messages(self.total().total_bytes()))
+    }
+
     /// All phases added up.
     pub fn total(&self) -> &Csr {
         match self.traffic.phases() {
@@ -39,7 +45,7 @@ impl Shared {
 }
 
 /// Sparse bytes from endpoint to endpoint: hosts once placed on a fabric, ranks before. Immutable.
-#[pyclass(frozen, name = "Traffic", module = "netloom._core")]
+#[pyclass(frozen, weakref, name = "Traffic", module = "netloom._core")]
 pub struct PyTraffic {
     /// Shared with results made from it.
     pub shared: Arc<Shared>,
@@ -83,7 +89,8 @@ impl PyTraffic {
     ///
     /// Examples
     /// --------
-    /// >>> netloom.Traffic.read("examples/data/hpcg-216.mtx.gz").endpoints
+    /// >>> from netloom import examples
+    /// >>> netloom.Traffic.read(examples.path("data/hpcg-216.mtx.gz")).endpoints
     /// 216
     #[staticmethod]
     #[pyo3(signature = (source, fabric = None, *, seed = None, collectives = None))]
@@ -91,7 +98,7 @@ impl PyTraffic {
         py: Python<'_>,
         source: PathBuf,
         fabric: Option<&Bound<'_, PyFabric>>,
-        seed: Option<u64>,
+        #[pyo3(from_py_with = arguments::seed)] seed: Option<u64>,
         collectives: Option<&str>,
     ) -> PyResult<Py<Self>> {
         let collectives = Collectives::parse(py, collectives)?;
@@ -202,7 +209,11 @@ impl PyTraffic {
     /// 32
     #[staticmethod]
     #[pyo3(signature = (spec, endpoints = None))]
-    fn pattern(py: Python<'_>, spec: &str, endpoints: Option<u32>) -> PyResult<Self> {
+    fn pattern(
+        py: Python<'_>,
+        spec: &str,
+        #[pyo3(from_py_with = arguments::endpoints)] endpoints: Option<u32>,
+    ) -> PyResult<Self> {
         Ok(make_pattern(py, spec, endpoints, None)?.into())
     }
 
@@ -210,16 +221,16 @@ impl PyTraffic {
     ///
     /// Parameters
     /// ----------
-    /// endpoints : int
-    ///     How many endpoints there are.
-    /// sources, destinations : array of int
-    ///     0 to `endpoints` - 1.
+    /// endpoints : int or Fabric
+    ///     How many endpoints there are, or the fabric whose hosts they are.
+    /// sources, destinations : array of int or str
+    ///     0 to `endpoints` - 1; or names of the fabric's hosts.
     /// bytes : array of float
     ///     At least 0.
     /// packets : array of float, optional
     ///     Packets of each; None: unknown.
     /// hosts_hash : str, optional
-    ///     `Fabric.hosts_hash`, if endpoints are the hosts of a fabric.
+    ///     `Fabric.hosts_hash`, if endpoints are the hosts of a fabric that is not given.
     ///
     /// Returns
     /// -------
@@ -228,34 +239,27 @@ impl PyTraffic {
     /// Raises
     /// ------
     /// TrafficError
-    ///     If columns differ in length, or a value is impossible.
+    ///     If columns differ in length, a number is no whole one, a name is no host's, or a value is impossible.
     ///
     /// Examples
     /// --------
     /// >>> netloom.Traffic.from_triples(4, [0, 1], [2, 3], [1e6, 2e6]).total_bytes
     /// 3000000.0
+    /// >>> fabric = netloom.Fabric.generate("two-level:leaves=2,hosts=2,spines=1")
+    /// >>> netloom.Traffic.from_triples(fabric, fabric.host_names[:1], fabric.host_names[3:], [7.0]).to_scipy()[0, 3].item()
+    /// 7.0
     #[staticmethod]
     #[pyo3(signature = (endpoints, sources, destinations, bytes, packets = None, *, hosts_hash = None))]
-    fn from_triples(
-        py: Python<'_>,
-        endpoints: u32,
-        sources: PyArrayLike1<'_, i64, TypeMustMatch>,
-        destinations: PyArrayLike1<'_, i64, TypeMustMatch>,
-        bytes: PyArrayLike1<'_, f64, AllowTypeChange>,
-        packets: Option<PyArrayLike1<'_, f64, AllowTypeChange>>,
+    fn from_triples<'py>(
+        endpoints: Bound<'py, PyAny>,
+        sources: Bound<'py, PyAny>,
+        destinations: Bound<'py, PyAny>,
+        bytes: Bound<'py, PyAny>,
+        packets: Option<Bound<'py, PyAny>>,
         hosts_hash: Option<&str>,
-    ) -> PyResult<Self> {
-        // A negative index becomes huge and is reported as out of range.
-        let unsigned = |a: &PyArrayLike1<'_, i64, TypeMustMatch>| -> Vec<u64> {
-            a.as_array().iter().map(|&v| v as u64).collect()
-        };
-        let (sources, destinations) = (unsigned(&sources), unsigned(&destinations));
-        let bytes = bytes.as_array().to_vec();
-        let packets = packets.map(|p| p.as_array().to_vec());
-        let hash = hosts_hash.map(|h| parse_hash(py, h)).transpose()?;
-        let traffic = Traffic::from_triples(endpoints, &sources, &destinations, &bytes, packets.as_deref())
-            .map_err(|e| errors::traffic(py, e))?;
-        Ok(traffic.with_hosts_hash(hash).into())
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let columns = (&endpoints, sources, destinations, bytes, packets, hosts_hash);
+        endpoints.py().import("netloom.sparse")?.call_method1("of_triples", columns)
     }
 
     /// Traffic from a matrix, rows send.
@@ -306,7 +310,7 @@ impl PyTraffic {
     /// What the bytes are: messages from one to one, collectives, what of these stays within an endpoint, what was left out.
     #[getter]
     fn made_of<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let made = self.shared.made_of.unwrap_or_else(|| MadeOf::messages(self.total_bytes()));
+        let made = self.shared.bytes();
         let bytes = PyDict::new(py);
         bytes.set_item("point_to_point", made.point_to_point)?;
         bytes.set_item("collective", made.collective)?;
@@ -378,7 +382,7 @@ impl PyTraffic {
     /// ------
     /// TrafficError
     ///     If there is no such phase.
-    fn phase(&self, py: Python<'_>, index: usize) -> PyResult<Self> {
+    fn phase(&self, py: Python<'_>, #[pyo3(from_py_with = arguments::index)] index: usize) -> PyResult<Self> {
         let traffic = &self.shared.traffic;
         let phase = traffic.phases().get(index).ok_or_else(|| {
             errors::traffic(py, format!("no phase {index}: expected one below {}", traffic.phases().len()))
@@ -434,12 +438,12 @@ impl PyTraffic {
         fabric: &PyFabric,
         allocation: &str,
         mapping: &str,
-        ranks_per_host: Option<u32>,
-        copies: u32,
+        #[pyo3(from_py_with = arguments::ranks_per_host)] ranks_per_host: Option<u32>,
+        #[pyo3(from_py_with = arguments::copies)] copies: u32,
         cross_copies: bool,
-        grid: Option<Vec<u32>>,
+        #[pyo3(from_py_with = arguments::grid)] grid: Option<Vec<u32>>,
         hosts: Option<&str>,
-        seed: u64,
+        #[pyo3(from_py_with = arguments::seed)] seed: u64,
     ) -> PyResult<Self> {
         let allocation = match hosts {
             Some(list) => {
@@ -483,7 +487,12 @@ impl PyTraffic {
     /// TrafficError
     ///     If the error is negative or not finite.
     #[pyo3(signature = (error, *, seed = 0))]
-    fn perturbed(&self, py: Python<'_>, error: f64, seed: u64) -> PyResult<Self> {
+    fn perturbed(
+        &self,
+        py: Python<'_>,
+        error: f64,
+        #[pyo3(from_py_with = arguments::seed)] seed: u64,
+    ) -> PyResult<Self> {
         self.sample(py, patterns::Estimate::Relative(error), seed)
     }
 
@@ -505,7 +514,12 @@ impl PyTraffic {
     /// TrafficError
     ///     If they have other endpoints.
     #[pyo3(signature = (errors, *, seed = 0))]
-    fn perturbed_by(&self, py: Python<'_>, errors: &Self, seed: u64) -> PyResult<Self> {
+    fn perturbed_by(
+        &self,
+        py: Python<'_>,
+        errors: &Self,
+        #[pyo3(from_py_with = arguments::seed)] seed: u64,
+    ) -> PyResult<Self> {
         self.sample(py, patterns::Estimate::Bytes(&errors.shared.traffic), seed)
     }
 
@@ -533,11 +547,17 @@ impl PyTraffic {
 
     /// The matrix, rows send.
     ///
+    /// Parameters
+    /// ----------
+    /// copy : bool, default True
+    ///     Arrays of its own, which may be changed. Otherwise it shares the traffic's, which are read-only: SciPy sorts and sums only copies.
+    ///
     /// Returns
     /// -------
     /// scipy.sparse.csr_array
-    fn to_scipy(slf: Bound<'_, Self>) -> PyResult<Bound<'_, PyAny>> {
-        slf.py().import("netloom.interop")?.call_method1("to_scipy", (slf,))
+    #[pyo3(signature = (*, copy = true))]
+    fn to_scipy(slf: Bound<'_, Self>, copy: bool) -> PyResult<Bound<'_, PyAny>> {
+        slf.py().import("netloom.interop")?.call_method1("to_scipy", (slf, copy))
     }
 
     /// Pairs as an Arrow table.
@@ -552,7 +572,7 @@ impl PyTraffic {
 
     /// Pairs as a pandas DataFrame: source, destination, bytes.
     fn to_pandas(slf: Bound<'_, Self>) -> PyResult<Bound<'_, PyAny>> {
-        slf.py().import("netloom.interop")?.call_method1("to_pandas", (slf,))
+        slf.py().import("netloom.frames")?.call_method1("to_pandas", (slf,))
     }
 
     /// Traffic from a DataFrame.
@@ -579,10 +599,10 @@ impl PyTraffic {
     fn from_pandas<'py>(
         frame: Bound<'py, PyAny>,
         fabric: Option<Bound<'py, PyAny>>,
-        endpoints: Option<u32>,
+        #[pyo3(from_py_with = arguments::endpoints)] endpoints: Option<u32>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let args = (&frame, fabric, endpoints);
-        frame.py().import("netloom.interop")?.call_method1("traffic_from_pandas", args)
+        frame.py().import("netloom.frames")?.call_method1("traffic_from_pandas", args)
     }
 
     /// All phases added up, as a file holds them.
@@ -628,6 +648,26 @@ impl PyTraffic {
         }
     }
 
+    fn __add__(&self, py: Python<'_>, other: &Self) -> PyResult<Self> {
+        self.sum(other).map_err(|e| errors::traffic(py, e))
+    }
+
+    /// 0 and traffic: what `sum` begins with.
+    fn __radd__<'py>(slf: Bound<'py, Self>, other: &Bound<'py, PyAny>) -> Bound<'py, PyAny> {
+        match other.extract::<u64>() {
+            Ok(0) => slf.into_any(),
+            _ => slf.py().NotImplemented().into_bound(slf.py()),
+        }
+    }
+
+    fn __mul__(&self, py: Python<'_>, factor: f64) -> PyResult<Self> {
+        self.scaled(factor).map_err(|e| errors::traffic(py, e))
+    }
+
+    fn __rmul__(&self, py: Python<'_>, factor: f64) -> PyResult<Self> {
+        self.__mul__(py, factor)
+    }
+
     fn __repr__(&self) -> String {
         format!("<netloom.Traffic: {} endpoints, {} pairs>", self.endpoints(), self.pairs())
     }
@@ -636,6 +676,56 @@ impl PyTraffic {
 impl PyTraffic {
     pub fn made(traffic: Traffic, made_of: Option<MadeOf>, notes: Vec<(&'static str, String)>) -> Self {
         Self { shared: Arc::new(Shared { traffic, total: OnceLock::new(), made_of, notes }) }
+    }
+
+    /// What both send, as one phase.
+    fn sum(&self, other: &Self) -> Result<Self, TrafficError> {
+        let (mine, theirs) = (&self.shared.traffic, &other.shared.traffic);
+        if mine.endpoints() != theirs.endpoints() {
+            let (a, b) = (mine.endpoints(), theirs.endpoints());
+            let message = format!("a sum of traffic of {a} endpoints and of {b}: expected equal numbers");
+            return Err(TrafficError::Mismatch(message));
+        }
+        let hash = match (mine.hosts_hash(), theirs.hosts_hash()) {
+            (Some(a), Some(b)) if a != b => {
+                let message = format!("a sum of traffic of other hosts (hashes {a:016x} and {b:016x})");
+                return Err(TrafficError::Mismatch(message));
+            }
+            (a, b) => a.or(b),
+        };
+        let sum = triples(mine.endpoints(), &[self.shared.total(), other.shared.total()], 1.0)?;
+        let (a, b) = (self.shared.bytes(), other.shared.bytes());
+        let made_of = MadeOf {
+            point_to_point: a.point_to_point + b.point_to_point,
+            collective: a.collective + b.collective,
+            within_endpoints: a.within_endpoints + b.within_endpoints,
+            left_out: a.left_out + b.left_out,
+        };
+        let notes = self.shared.notes.iter().chain(&other.shared.notes).cloned().collect();
+        Ok(Self::made(sum.with_hosts_hash(hash), Some(made_of), notes))
+    }
+
+    /// The same phases with so many times the bytes and packets.
+    fn scaled(&self, factor: f64) -> Result<Self, TrafficError> {
+        let traffic = &self.shared.traffic;
+        if !is_amount(factor) {
+            let message = format!("{factor} times a traffic: expected {AMOUNT}");
+            return Err(TrafficError::Mismatch(message));
+        }
+        let phase = |phase: &Phase| {
+            let scaled = triples(traffic.endpoints(), &[&phase.matrix], factor)?;
+            Ok(Phase { matrix: scaled.total().into_owned(), ..phase.clone() })
+        };
+        let phases = traffic.phases().iter().map(phase).collect::<Result<_, TrafficError>>()?;
+        let made = self.shared.bytes();
+        let made_of = MadeOf {
+            point_to_point: factor * made.point_to_point,
+            collective: factor * made.collective,
+            within_endpoints: factor * made.within_endpoints,
+            left_out: factor * made.left_out,
+        };
+        let scaled = Traffic::from_phases(phases).with_hosts_hash(traffic.hosts_hash());
+        Ok(Self::made(scaled, Some(made_of), self.shared.notes.clone()))
     }
 
     fn sample(&self, py: Python<'_>, error: patterns::Estimate<'_>, seed: u64) -> PyResult<Self> {
@@ -656,6 +746,46 @@ impl PyTraffic {
     pub fn check_fits(&self, py: Python<'_>, fabric: &PyFabric) -> PyResult<()> {
         self.shared.traffic.check_fits(fabric.fabric()).map_err(|e| errors::traffic(py, e))
     }
+}
+
+/// The sum of matrices, so many times.
+fn triples(endpoints: u32, matrices: &[&Csr], factor: f64) -> Result<Traffic, TrafficError> {
+    let (mut from, mut to, mut bytes, mut packets) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    for matrix in matrices {
+        for (i, j, value) in matrix.iter() {
+            from.push(u64::from(i));
+            to.push(u64::from(j));
+            bytes.push(value * factor);
+        }
+        packets.extend(matrix.packets().unwrap_or_default().iter().map(|value| value * factor));
+    }
+    let counted = matrices.iter().all(|matrix| matrix.packets().is_some());
+    Traffic::from_triples(endpoints, &from, &to, &bytes, counted.then_some(&packets))
+}
+
+/// Traffic from columns that are what they should be; `netloom.sparse.of_triples` is the door that sees to that.
+///
+/// Raises
+/// ------
+/// TrafficError
+///     If columns differ in length, or a value is impossible.
+#[pyfunction]
+#[pyo3(signature = (endpoints, sources, destinations, bytes, packets = None, hosts_hash = None))]
+pub fn traffic_of_columns(
+    py: Python<'_>,
+    #[pyo3(from_py_with = arguments::endpoints)] endpoints: u32,
+    sources: PyReadonlyArray1<'_, u64>,
+    destinations: PyReadonlyArray1<'_, u64>,
+    bytes: PyReadonlyArray1<'_, f64>,
+    packets: Option<PyReadonlyArray1<'_, f64>>,
+    hosts_hash: Option<&str>,
+) -> PyResult<PyTraffic> {
+    let (sources, destinations) = (sources.as_array().to_vec(), destinations.as_array().to_vec());
+    let (bytes, packets) = (bytes.as_array().to_vec(), packets.map(|p| p.as_array().to_vec()));
+    let hash = hosts_hash.map(|h| parse_hash(py, h)).transpose()?;
+    let traffic = Traffic::from_triples(endpoints, &sources, &destinations, &bytes, packets.as_deref())
+        .map_err(|e| errors::traffic(py, e))?;
+    Ok(traffic.with_hosts_hash(hash).into())
 }
 
 /// The group of every host, where a pattern asks for groups.
@@ -777,7 +907,8 @@ fn ending(name: &str) -> &str {
 /// Examples
 /// --------
 /// >>> fabric = netloom.Fabric.generate("two-level:leaves=8,hosts=4,spines=4")
-/// >>> traffic, jobs = netloom.place_jobs(fabric, "examples/jobs/boxlib.toml")
+/// >>> from netloom import examples
+/// >>> traffic, jobs = netloom.place_jobs(fabric, examples.path("jobs/boxlib.toml"))
 /// >>> [(job.name, len(job.hosts)) for job in jobs]
 /// [('boxlibmg.0', 16), ('boxlibmg.1', 16)]
 #[pyfunction]
@@ -786,7 +917,7 @@ pub fn place_jobs(
     py: Python<'_>,
     fabric: &PyFabric,
     jobs: PathBuf,
-    seed: Option<u64>,
+    #[pyo3(from_py_with = arguments::seed)] seed: Option<u64>,
     collectives: Option<&str>,
     adapters: Option<&str>,
     storage: Option<&str>,

@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use netloom_model::{Certificate, Csr, Fabric, HostId, LinkId, Reason, Routes, SwitchId, Table};
 use netloom_topology::Structure;
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 
 use crate::distance::Graph;
 use crate::loads::{bytes_on, max_load};
@@ -19,7 +20,7 @@ pub(crate) const TOLERANCE: f64 = 1e-9;
 const LEAST_WEIGHT: f64 = 1e-100;
 
 /// What became of a certificate.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Verdict {
     /// Whether the claim is proved, and no routes that it is of contradict it.
     pub ok: bool,

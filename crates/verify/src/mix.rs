@@ -13,6 +13,7 @@
 use netloom_model::{Dest, DestId, Fabric, Lft, NO_PORT, SwitchId};
 use netloom_topology::Structure;
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 
 use crate::channels::Channels;
 use crate::report::{Finding, FindingKind};
@@ -30,7 +31,7 @@ const ARRIVED: u32 = u32::MAX;
 const HOLE: u32 = u32::MAX - 1;
 
 /// What mixes of two tables can do.
-#[derive(Clone, Debug, PartialEq, Eq, Default)]
+#[derive(Clone, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct MixReport {
     /// Entries that differ.
     pub changed_entries: u64,

@@ -1,9 +1,10 @@
 //! What a check found.
 
 use netloom_model::LinkId;
+use serde::{Deserialize, Serialize};
 
 /// The kinds of findings, most serious first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum FindingKind {
     /// An address that a host cannot reach.
     Unreachable,
@@ -44,7 +45,7 @@ impl FindingKind {
 }
 
 /// One example of something wrong.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Finding {
     /// What kind of thing.
     pub kind: FindingKind,
@@ -58,7 +59,7 @@ pub struct Finding {
 ///
 /// An *address* is a LID: `2^lmc` for a host, one for a switch. *Pairs* are (sending host, address of another host);
 /// with routes that choose the way up by the source, switch addresses are not checked (no table says them).
-#[derive(Clone, Debug, PartialEq, Eq, Default)]
+#[derive(Clone, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct CheckReport {
     /// Pairs of a host and an address of another host: all were checked.
     pub pairs: u64,

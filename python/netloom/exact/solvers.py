@@ -149,17 +149,25 @@ def _highs(
 
 
 def _run(highs: Any, stop: threading.Event) -> bool:
-    """Runs HiGHS on a thread of its own; whether Ctrl-C ended it."""
+    """Runs HiGHS on a thread of its own; whether an interruption ended it that lets it return.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        As any other interruption.
+    """
     worker = threading.Thread(target=highs.run, daemon=True)
     worker.start()
-    interrupted = False
+    interruption: KeyboardInterrupt | None = None
     while worker.is_alive():
         try:
             worker.join(0.05)
-        except KeyboardInterrupt:
-            interrupted = True
+        except KeyboardInterrupt as came:
+            interruption = interruption or came
             stop.set()
-    return interrupted
+    if interruption is not None and not getattr(interruption, "lets_return", False):
+        raise interruption
+    return interruption is not None
 
 
 def _gurobi(

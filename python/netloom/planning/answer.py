@@ -63,7 +63,8 @@ def plan(
 
     Examples
     --------
-    >>> result = netloom.plan("examples/plan/quartz.toml")
+    >>> from netloom import examples
+    >>> result = netloom.plan(examples.path("plan/quartz.toml"))
     >>> result["designs"][result["chosen"]]["slowdown"]["bound"] >= 1
     True
     """

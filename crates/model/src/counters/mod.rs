@@ -16,11 +16,13 @@ pub mod reading;
 pub use port_error::PortError;
 pub use reading::Reading;
 
+use serde::{Deserialize, Serialize};
+
 use crate::fabric::Fabric;
 use crate::ids::LinkId;
 
 /// What was counted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Quantity {
     /// Octets sent.
     XmitBytes,
@@ -58,7 +60,7 @@ impl Quantity {
 }
 
 /// What is wrong with a value: any of the flags, or nothing.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Quality(u8);
 
 impl Quality {
@@ -116,7 +118,7 @@ impl Quality {
 }
 
 /// One quantity of all links, on one virtual lane or on all of them.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Column {
     /// What.
     pub quantity: Quantity,
@@ -141,7 +143,7 @@ impl Column {
 }
 
 /// What was counted from one reading to the next.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Interval {
     /// First reading, ns since an epoch of the source's own.
     pub start_ns: u64,

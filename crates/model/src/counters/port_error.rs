@@ -3,8 +3,10 @@
 //! Source: InfiniBand Architecture Specification, vol. 1, sec. 16.1 (PortCounters, PortCountersExtended). Names are the specification's, as
 //! `perfquery` and ibdiagnet print them; other tools spell the same ones their way ([`PortError::find`]).
 
+use serde::{Deserialize, Serialize};
+
 /// What a port counts beside data, packets and waiting.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum PortError {
     /// Bits that were wrong on the wire.
     SymbolErrors,

@@ -8,13 +8,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use serde::{Deserialize, Serialize};
+
 use super::port_error::PortError;
 use crate::counters::{Column, Quality, Quantity};
 use crate::fabric::Fabric;
 use crate::ids::LinkId;
 
 /// Absolute counters of a fabric's ports.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reading {
     time_ns: Option<u64>,
     links: usize,
@@ -131,6 +133,14 @@ impl Reading {
     /// A quantity on a lane (`None`: on the whole link), if any port told it.
     pub fn column(&self, quantity: Quantity, lane: Option<u8>) -> Option<&Column> {
         self.columns.iter().find(|c| c.quantity == quantity && c.lane == lane)
+    }
+
+    /// Whether its columns and errors are of links of `fabric`, and of ports: what was read back from memory may be none.
+    pub fn is_sound(&self, fabric: &Fabric) -> bool {
+        let links = fabric.link_count();
+        let whole = |c: &Column| c.values.len() == links && c.quality.len() == links;
+        let mut ports = self.errors.keys().chain(&self.wide).chain(self.impossible.keys());
+        self.fits(fabric) && self.columns.iter().all(whole) && ports.all(|(_, port)| port.index() < links)
     }
 
     /// Whether it is of this fabric.

@@ -1,6 +1,7 @@
 //! What every search tells of itself, whatever it was for: its tables, how good they are known to be, why it ended.
 
 use netloom_model::{Improvement, Routes, StopReason};
+use serde::{Deserialize, Serialize};
 
 use crate::search::budget::TOLERANCE;
 
@@ -36,7 +37,7 @@ impl Outcome {
 }
 
 /// What ended a search.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Stop {
     /// The time limit.
     Time,

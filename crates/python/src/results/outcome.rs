@@ -70,10 +70,10 @@ impl Search {
 }
 
 /// Routes that a search found, and how it went.
-#[pyclass(frozen, subclass, name = "Outcome", module = "netloom._core")]
+#[pyclass(frozen, weakref, subclass, name = "Outcome", module = "netloom._core")]
 pub struct PyOutcome {
-    routes: Py<PyRoutes>,
-    search: Search,
+    pub(crate) routes: Py<PyRoutes>,
+    pub(crate) search: Search,
 }
 
 impl PyOutcome {
@@ -89,8 +89,17 @@ impl PyOutcome {
         search: Search,
     ) -> PyResult<Self> {
         let stop = stopped.map(Stop::from).or(search.stop);
+        // What was cut short claims no more than it was asked to find.
+        let proven_optimal = search.proven_optimal && stop != Some(Stop::Interrupted);
         let routes = Py::new(py, PyRoutes::passed(passed, &fabric.shared))?;
-        Ok(Self { routes, search: Search { stop, ..search } })
+        Ok(Self { routes, search: Search { stop, proven_optimal, ..search } })
+    }
+}
+
+impl PyOutcome {
+    /// How it ended, for representations.
+    pub fn words(&self) -> &'static str {
+        if self.search.stop == Some(Stop::Interrupted) { "interrupted" } else { self.status() }
     }
 }
 
@@ -173,6 +182,10 @@ impl PyOutcome {
     #[getter]
     fn taken_from(&self) -> Option<&'static str> {
         self.search.taken
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<netloom.Outcome: {}>", self.words())
     }
 
     /// Writes the routes as OpenSM's `file` engine reads them.

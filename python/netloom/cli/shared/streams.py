@@ -106,9 +106,16 @@ def _again() -> None:
     os.kill(os.getpid(), _signal.SIGINT)
 
 
+class Interruption(KeyboardInterrupt):
+    """What ends a command: a computation that has something returns it, anything else ends as of Ctrl-C."""
+
+    lets_return = True
+    """What the core looks for (`crates/python/src/run.rs`)."""
+
+
 def _interrupt(*_: Any) -> None:
     guard.heard = True
-    raise KeyboardInterrupt
+    raise Interruption
 
 
 def width() -> int | None:

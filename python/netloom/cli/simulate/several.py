@@ -18,6 +18,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from netloom.cli.shared import guard
+from netloom.cli.shared.streams import Interruption
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -49,7 +50,7 @@ def side_by_side(
     names : sequence of str
         Routings, begun in this order.
     work : callable
-        Simulates one; returns early, with what it has, when `progress` raises KeyboardInterrupt.
+        Simulates one; returns early, with what it has, when `progress` raises `streams.Interruption`.
     ended : callable
         Takes each result, on the main thread, as they come.
     lines : mapping, optional
@@ -162,9 +163,9 @@ class Line:
             self._bar.update(self._task, completed=0, total=None, told=what)
 
     def check(self) -> None:
-        """Raises KeyboardInterrupt once it is to end."""
+        """Raises what lets a simulation return once it is to end."""
         if self._stop.is_set():
-            raise KeyboardInterrupt
+            raise Interruption
 
     def __call__(self, done_ps: int, total_ps: int) -> None:
         self.check()

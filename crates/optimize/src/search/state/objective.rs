@@ -4,10 +4,12 @@
 //! turn out to be. Tables are one for all layers, loads are each layer's own. With one layer the value is
 //! its largest load between switches, or what its hosts' links carry, if that is more than its goal.
 
+use serde::{Deserialize, Serialize};
+
 use crate::search::budget::TOLERANCE;
 
 /// How layers count together.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Rule {
     /// The sum over layers of coefficient times maximum.
     Sum,
@@ -16,7 +18,7 @@ pub(crate) enum Rule {
 }
 
 /// The first component of the lexicographic objective.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Objective {
     /// How layers count together.
     pub rule: Rule,
