@@ -230,7 +230,7 @@ def test_the_demo_says_that_it_draws_nothing(made):
     assert done["code"] == 0, done["err"]
     assert "no pictures: Matplotlib is not installed: pip install 'netloom[plot]'" in done["err"]
     files = json.loads(done["out"])["result"]["files"]
-    assert files == ["routes.lfts", "certificate.json", "traffic.mtx.gz"]
+    assert files == ["routes.lfts", "certificate.json", "traffic.mtx.gz", "report.html"]
     assert {*files} <= {path.name for path in (made / "small-demo").iterdir()}
 
 

@@ -296,12 +296,12 @@ def test_a_loop_s_summary_draws_every_round_with_its_numbers():
 
 
 def test_a_page_scrolls_with_the_wheel_and_zooms_with_ctrl():
-    from netloom.plot.page import _asset
+    from netloom.shown.html import asset
 
-    script = _asset("congestion.js")
+    script = asset("netloom.plot", "congestion.js")
     handler = script[script.index('addEventListener("wheel"') :]
     assert handler.index("ctrlKey") < handler.index("preventDefault")
-    assert "prefers-color-scheme: dark" in _asset("congestion.css")
+    assert "prefers-color-scheme: dark" in asset("netloom.plot", "congestion.css")
 
 
 def test_pods_without_traffic_are_folded():

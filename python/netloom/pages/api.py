@@ -36,7 +36,7 @@ def report(
         Routes by the name that the page gives them.
     title : str, optional
         Above the page. [default: what it is of]
-    jobs : sequence of Job
+    jobs : sequence of Job, optional
         Whose hosts are whose, as `place_jobs` tells it.
     threads : int, default 0
         0 is one a core. The page is the same for any number.
