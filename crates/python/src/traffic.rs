@@ -1,11 +1,12 @@
 //! `netloom.Traffic`.
 
+mod arithmetic;
+
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use netloom_formats as formats;
-use netloom_model::traffic::{AMOUNT, is_amount};
-use netloom_model::{AdapterChoice, Allocation, Csr, Fabric, JobSpec, Phase, Source, Traffic, TrafficError};
+use netloom_model::{AdapterChoice, Allocation, Csr, Fabric, JobSpec, Phase, Source, Traffic};
 use netloom_routing as routing;
 use netloom_traffic::{self as patterns, MadeOf, Recorded, ResolvedJob};
 use numpy::{PyArray1, PyReadonlyArray1};
@@ -678,56 +679,6 @@ impl PyTraffic {
         Self { shared: Arc::new(Shared { traffic, total: OnceLock::new(), made_of, notes }) }
     }
 
-    /// What both send, as one phase.
-    fn sum(&self, other: &Self) -> Result<Self, TrafficError> {
-        let (mine, theirs) = (&self.shared.traffic, &other.shared.traffic);
-        if mine.endpoints() != theirs.endpoints() {
-            let (a, b) = (mine.endpoints(), theirs.endpoints());
-            let message = format!("a sum of traffic of {a} endpoints and of {b}: expected equal numbers");
-            return Err(TrafficError::Mismatch(message));
-        }
-        let hash = match (mine.hosts_hash(), theirs.hosts_hash()) {
-            (Some(a), Some(b)) if a != b => {
-                let message = format!("a sum of traffic of other hosts (hashes {a:016x} and {b:016x})");
-                return Err(TrafficError::Mismatch(message));
-            }
-            (a, b) => a.or(b),
-        };
-        let sum = triples(mine.endpoints(), &[self.shared.total(), other.shared.total()], 1.0)?;
-        let (a, b) = (self.shared.bytes(), other.shared.bytes());
-        let made_of = MadeOf {
-            point_to_point: a.point_to_point + b.point_to_point,
-            collective: a.collective + b.collective,
-            within_endpoints: a.within_endpoints + b.within_endpoints,
-            left_out: a.left_out + b.left_out,
-        };
-        let notes = self.shared.notes.iter().chain(&other.shared.notes).cloned().collect();
-        Ok(Self::made(sum.with_hosts_hash(hash), Some(made_of), notes))
-    }
-
-    /// The same phases with so many times the bytes and packets.
-    fn scaled(&self, factor: f64) -> Result<Self, TrafficError> {
-        let traffic = &self.shared.traffic;
-        if !is_amount(factor) {
-            let message = format!("{factor} times a traffic: expected {AMOUNT}");
-            return Err(TrafficError::Mismatch(message));
-        }
-        let phase = |phase: &Phase| {
-            let scaled = triples(traffic.endpoints(), &[&phase.matrix], factor)?;
-            Ok(Phase { matrix: scaled.total().into_owned(), ..phase.clone() })
-        };
-        let phases = traffic.phases().iter().map(phase).collect::<Result<_, TrafficError>>()?;
-        let made = self.shared.bytes();
-        let made_of = MadeOf {
-            point_to_point: factor * made.point_to_point,
-            collective: factor * made.collective,
-            within_endpoints: factor * made.within_endpoints,
-            left_out: factor * made.left_out,
-        };
-        let scaled = Traffic::from_phases(phases).with_hosts_hash(traffic.hosts_hash());
-        Ok(Self::made(scaled, Some(made_of), self.shared.notes.clone()))
-    }
-
     fn sample(&self, py: Python<'_>, error: patterns::Estimate<'_>, seed: u64) -> PyResult<Self> {
         let sample = run(py, Options::default(), |_| patterns::perturb(&self.shared.traffic, error, seed))?;
         Ok(sample.map_err(|e| errors::traffic(py, e))?.into())
@@ -746,21 +697,6 @@ impl PyTraffic {
     pub fn check_fits(&self, py: Python<'_>, fabric: &PyFabric) -> PyResult<()> {
         self.shared.traffic.check_fits(fabric.fabric()).map_err(|e| errors::traffic(py, e))
     }
-}
-
-/// The sum of matrices, so many times.
-fn triples(endpoints: u32, matrices: &[&Csr], factor: f64) -> Result<Traffic, TrafficError> {
-    let (mut from, mut to, mut bytes, mut packets) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-    for matrix in matrices {
-        for (i, j, value) in matrix.iter() {
-            from.push(u64::from(i));
-            to.push(u64::from(j));
-            bytes.push(value * factor);
-        }
-        packets.extend(matrix.packets().unwrap_or_default().iter().map(|value| value * factor));
-    }
-    let counted = matrices.iter().all(|matrix| matrix.packets().is_some());
-    Traffic::from_triples(endpoints, &from, &to, &bytes, counted.then_some(&packets))
 }
 
 /// Traffic from columns that are what they should be; `netloom.sparse.of_triples` is the door that sees to that.
