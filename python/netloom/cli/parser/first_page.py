@@ -12,7 +12,7 @@ WIDTH = 17
 """Columns of a verb's name, with the space around it."""
 
 
-def group_of_verbs(console: Console, _options: ConsoleOptions, panel: HelpPanel) -> None:
+def group_of_verbs(console: Console, options: ConsoleOptions, panel: HelpPanel) -> None:
     """Prints a group of verbs: its title, and every verb with its help."""
     from rich.table import Table
     from rich.text import Text
