@@ -60,13 +60,16 @@ impl Groups {
     }
 }
 
-/// The groups of a fabric, or `None` if it is no dragonfly.
+/// The groups of a fabric: those that were stated, else what its cables tell; `None` if it is no dragonfly.
 pub(crate) fn find(fabric: &Fabric) -> Option<Groups> {
+    if let Some(stated) = fabric.groups() {
+        return describe(fabric, numbered(stated), true);
+    }
     let cables = Cables::new(fabric);
     let most = cables.shared.iter().flatten().copied().max()?;
     let pieces = (0..=most).map(|t| cables.pieces(t)).find(|pieces| cables.narrow(pieces))?;
     let of = cables.settle(pieces)?;
-    describe(fabric, of)
+    describe(fabric, of, false)
 }
 
 /// Who is cabled to whom, dead cables too, and how many neighbours the two have in common.
@@ -180,14 +183,14 @@ fn numbered(of: &[u32]) -> Vec<u32> {
         .collect()
 }
 
-/// What the groups are like, or `None` if they are no dragonfly's.
-fn describe(fabric: &Fabric, of: Vec<u32>) -> Option<Groups> {
+/// What the groups are like, or `None` if they are no dragonfly's. Of stated ones nothing is asked but that there are two.
+fn describe(fabric: &Fabric, of: Vec<u32>, stated: bool) -> Option<Groups> {
     let count = of.iter().max().map_or(0, |&g| g as usize + 1);
     let mut sizes = vec![0usize; count];
     of.iter().for_each(|&g| sizes[g as usize] += 1);
     let usual = usual(&sizes)?;
     let even = sizes.iter().filter(|&&size| size == usual).count();
-    if count < 2 || 100 * even < OF_USUAL_SIZE * count {
+    if count < 2 || (!stated && 100 * even < OF_USUAL_SIZE * count) {
         return None;
     }
     // Pairs of switches of a group that are neighbours, and those whose cables all died; cables a pair of groups.
@@ -212,7 +215,8 @@ fn describe(fabric: &Fabric, of: Vec<u32>) -> Option<Groups> {
     }
     let within: usize = sizes.iter().map(|&n| n * (n - 1) / 2).sum();
     let between = count * (count - 1) / 2;
-    if 100 * adjacent < ADJACENT * within || 100 * built.len() < JOINED * between {
+    let loose = 100 * adjacent < ADJACENT * within || 100 * built.len() < JOINED * between;
+    if loose && !stated {
         return None;
     }
     let cables: Vec<u32> = built.values().map(|&(_, alive)| alive).collect();
@@ -241,8 +245,12 @@ fn describe(fabric: &Fabric, of: Vec<u32>) -> Option<Groups> {
             "pairs of groups that fewer than {common} working cables join: {fewer}, such as groups {a} and {b} by {found}"
         ));
     }
-    let arrangement =
-        arrangement(fabric, &of, count, usual_of(&built.values().map(|b| b.0).collect::<Vec<_>>())?);
+    let arrangement = arrangement(
+        fabric,
+        &of,
+        count,
+        usual_of(&built.values().map(|b| b.0).collect::<Vec<_>>()).unwrap_or(0),
+    );
     let (count, switches_a_group) = (count as u32, usual as u32);
     Some(Groups { of, count, switches_a_group, global_cables: (least, most), arrangement, deviations })
 }
