@@ -3,8 +3,8 @@
 use std::collections::{HashMap, HashSet};
 
 use netloom_model::{Fabric, LinkId, NO_PORT, Routes};
-use netloom_routing::{EngineOptions, PathSet, Steering, dla};
-use netloom_testkit::cut_dragonfly;
+use netloom_routing::{EngineOptions, PathSet, Steering, dla, loads};
+use netloom_testkit::{cut_dragonfly, matrix};
 use netloom_topology::{Arrangement, detect, generate};
 
 #[test]
@@ -229,4 +229,31 @@ fn hostile_moves_with_detours_on_damaged_dragonflies_wait_in_no_circle() {
     }
     println!("{passed} of {seen}, minimal ways by lanes {lanes:?}");
     assert!(100 * passed >= 97 * seen, "{passed} of {seen}");
+}
+
+/// The largest load on a link between switches where every host sends a byte to each host that `to` says.
+fn most(fabric: &Fabric, routes: &Routes, to: impl Fn(u64, u64) -> bool) -> f64 {
+    let n = fabric.host_count() as u64;
+    let pairs = (0..n).flat_map(|i| (0..n).map(move |j| (i, j)));
+    let entries: Vec<_> = pairs.filter(|&(i, j)| i != j && to(i, j)).map(|(i, j)| (i, j, 1.0)).collect();
+    let found = loads(fabric, routes, &matrix(fabric.host_count(), &entries)).unwrap();
+    fabric.links().filter(|&l| fabric.between_switches(l)).map(|l| found.load[l.index()]).fold(0.0, f64::max)
+}
+
+/// Each of the k cables of two groups carries its share of (a p) squared bytes: 18 x 18 / 2 = 162, 32 x 32 / 4 = 256.
+#[test]
+fn several_cables_of_two_groups_share_the_load() {
+    for (spec, groups, all, neighbour) in [
+        ("dragonfly:p=3,a=6,h=3,g=10,links=2", 10, 174.0, 162.0),
+        ("dragonfly:p=4,a=8,h=4,g=9,links=4", 9, 276.0, 260.0),
+    ] {
+        let fabric = generate(spec).unwrap();
+        let routes = dla(&fabric, &detect(&fabric), &EngineOptions::default()).unwrap();
+        let a_group = fabric.host_count() as u64 / groups;
+        let found = (
+            most(&fabric, &routes, |_, _| true),
+            most(&fabric, &routes, |i, j| j / a_group == (i / a_group + 1) % groups),
+        );
+        assert!(found.0 <= all && found.1 <= neighbour, "{spec}: {found:?}");
+    }
 }

@@ -5,6 +5,7 @@
 //! So what came in over a global cable and leaves by a local one changes to lane 1; everything else stays on lane 0. A switch
 //! tells the two by its ports, which is all that an SL-to-VL table knows.
 //!
+//! Where there are several ways, as where several cables join two groups, destinations are spread over them (`spread.rs`).
 //! Where cables are missing ways are longer ([`PathSet::by_groups`]), and `lanes.rs` looks for lanes by turns.
 //! Source: the lanes of minimal routes of J. Kim et al., ISCA 2008 (one change of lane, after the global cable), put
 //! into tables by ports.
@@ -12,7 +13,7 @@
 use netloom_model::{Fabric, Routes, SwitchId};
 use netloom_topology::{Groups, Structure};
 
-use super::lanes;
+use super::{lanes, spread};
 use crate::context::EngineOptions;
 use crate::error::RoutingError;
 use crate::paths::PathSet;
@@ -29,7 +30,12 @@ pub fn dla(fabric: &Fabric, structure: &Structure, options: &EngineOptions) -> R
         return Err(RoutingError::NotDragonfly(format!("its shape is {}", structure.shape)));
     };
     let paths = PathSet::by_groups(fabric, groups);
-    let routes = greedy::route(fabric, &paths, options);
+    // Where there is nothing to choose the quick way gives the same tables.
+    let one_way = (0..paths.group_count()).all(|group| paths.group_links(group as u32).len() < 2);
+    let routes = match one_way {
+        true => greedy::route(fabric, &paths, options),
+        false => spread::route(fabric, groups, &paths, options),
+    };
     let lanes = match whole(fabric, groups, &paths) {
         true => lanes::plain(fabric, groups),
         false => lanes::assign(fabric, groups, &routes).map_err(|waiting| {

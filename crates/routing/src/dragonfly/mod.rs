@@ -5,6 +5,7 @@
 //! | [`dla`](mod@dla) | minimal routes, on two lanes where no cables are missing |
 //! | `circles` | what waits for itself in the end |
 //! | `lanes` | a lane for every turn, so that nothing waits in a circle |
+//! | `spread` | which of several ways a destination takes |
 //! | [`steering`] | what switches know for detours |
 
 pub mod dla;
@@ -12,6 +13,7 @@ pub mod steering;
 
 mod circles;
 mod lanes;
+mod spread;
 
 pub use dla::dla;
 pub use steering::Steering;
