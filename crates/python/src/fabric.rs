@@ -591,7 +591,7 @@ impl PyFabric {
             ));
         }
         if groups.iter().all(|&group| Some(&group) == groups.first()) {
-            return Err(errors::fabric(py, "expected at least two groups, found one".into()));
+            return Err(errors::fabric(py, "expected at least two groups, found one"));
         }
         let fabric = f.with_groups(groups);
         Ok(Self { shared: Shared::new(fabric, self.shared.kind.clone(), self.shared.read_findings.clone()) })
