@@ -219,20 +219,16 @@ def test_a_scenario_s_own_lanes_count(netloom):
     [
         ("cab", "its shape is tree; use updn"),
         ("GRAPH", "its shape is graph; use updn"),
-        ("CUT", 'no working cable joins "g00r0" and "g00r1" of one group'),
     ],
 )
-def test_dla_is_refused_where_ports_cannot_tell_lanes(netloom, fabric, message):
+def test_dla_is_refused_on_other_shapes(netloom, fabric, message):
     if fabric == "GRAPH":
         (netloom.folder / "ring.net").write_text(opensm_lanes.ring(6))
         fabric = "ring.net"
-    elif fabric == "CUT":
-        netloom.ok("fabric", "damage", SMALL, "--link", "g00r0[3]", "-o", "cut.net")
-        fabric = "cut.net"
     for asked in (["route", "dla", fabric, "-o", "r.lfts", "-q"], ["check", fabric, "dla", "-q"]):
         word = netloom.refused(*asked)
         assert message in word
-        assert word.startswith("not a dragonfly whose groups are cliques")
+        assert word.startswith("not a dragonfly that dla can route")
 
 
 def test_lanes_are_asked_only_of_who_has_them(netloom):
@@ -291,16 +287,61 @@ def test_lanes_are_not_sent_so_routes_must_do_without(netloom):
     assert "wait for each other in a circle on one lane" in word
 
 
-def test_groups_without_a_cable_are_cut_off_and_no_entry_is_missed(netloom):
-    """Minimal ways between two groups have their one cable only; other routes go round."""
-    netloom.ok("fabric", "damage", SMALL, "--link", "g00r0[6]", "-o", "cut.net", "-q")
-    result = netloom.result("check", "cut.net", "dla", "-q", code=1)
-    # Eight hosts in each of the two groups, both ways.
-    assert result["unreachable_hosts"] == 2 * 8 * 8
-    assert (result["missing_entries"], result["credit_loops"], result["non_minimal_pairs"]) == (0, 0, 0)
-    assert {found["kind"] for found in result["findings"]} >= {"unreachable"}
-    round_about = netloom.result("check", "cut.net", "updn", "-q")
-    assert (round_about["ok"], round_about["unreachable_hosts"], round_about["lanes"]) == (True, 0, 1)
+def test_groups_are_stated_by_a_file_or_by_names(netloom):
+    """Two groups of two switches, which cables alone do not tell."""
+    spec = "dragonfly:p=1,a=2,h=1,g=2"
+    assert netloom.result("fabric", "show", spec, code=1)["shape"]["kind"] != "dragonfly"
+    (netloom.folder / "groups.txt").write_text("# by hand\ng00r0 a\ng00r1 a\ng01r0, b\ng01r1 b\n")
+    for stated in ("groups.txt", "g([0-9]+)r"):
+        shape = netloom.result("fabric", "show", spec, "--groups", stated)["shape"]
+        assert (shape["kind"], shape["groups"], shape["switches_a_group"]) == ("dragonfly", 2, 2)
+        assert netloom.result("check", spec, "dla", "--groups", stated)["ok"]
+    netloom.ok("route", "dla", spec, "--groups", "g([0-9]+)r", "-o", "r.lfts", "--write-sl2vl", "r.sl2vl")
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "says"),
+    [
+        (
+            "g00r0 a\ng00r9 a\n",
+            3,
+            "bad.txt:2: expected a switch of the fabric and its group, found",
+        ),
+        ("g00r0 a\ng00r0 b\n", 3, "bad.txt:2: expected every switch once"),
+        ("g00r0 a\n", 3, "expected a group for every switch, found none for 3, such as g00r1"),
+        ("g00r0 a\ng00r1 a\ng01r0 a\ng01r1 a\n", 2, "expected at least two groups, found 1"),
+        (None, 2, "expected a file, or a rule by names"),
+    ],
+)
+def test_groups_that_cannot_be_are_refused(netloom, text, code, says):
+    if text is not None:
+        (netloom.folder / "bad.txt").write_text(text)
+    stated = "bad.txt" if text is not None else "g[0-9]+r"
+    said = netloom.refused("fabric", "show", "dragonfly:p=1,a=2,h=1,g=2", "--groups", stated, code=code)
+    assert says in said
+
+
+@pytest.mark.parametrize("cable", ["g00r0[3]", "g00r0[10]"], ids=["local", "global"])
+def test_a_missing_cable_loses_no_pair_and_costs_no_lane(netloom, cable):
+    """Two local cables where one is missing, a third group where no cable joins two; tables and schemes."""
+    netloom.ok("fabric", "damage", "dragonfly:p=2,a=8,h=2", "--link", cable, "-o", "cut.net", "-q")
+    netloom.ok("route", "dla", "cut.net", "-o", "r.lfts", "--write-sl2vl", "r.sl2vl", "-q")
+    result = netloom.result("check", "cut.net", "r.lfts", "--sl2vl", "r.sl2vl", "-q")
+    assert (result["unreachable_hosts"], result["missing_entries"], result["lanes"]) == (0, 0, 2)
+    assert (result["credit_loops"], result["non_minimal_pairs"], result["findings"]) == (0, 0, [])
+    # Less than half of what up*/down* ways carry at most.
+    minimal, up_down = (
+        netloom.result("loads", "cut.net", engine, "all-to-all", "-q")["max_load"]
+        for engine in ("dla", "updn")
+    )
+    assert 2 * minimal < up_down
+    (netloom.folder / "s.toml").write_text(
+        'fabric = "cut.net"\nroutes = ["dla", "minimal", "valiant", "ugal", "adaptive:3"]\n'
+        'profile = "codes"\n'
+        '[[job]]\nname = "load"\nprogram = { kind = "uniform", bytes = 4096, load = 0.3, messages = 20 }\n'
+    )
+    for run in netloom.result("simulate", "s.toml")["runs"]:
+        assert run["accepted"]["mean"] == pytest.approx(0.3, rel=0.03), run["routing"]
 
 
 def test_an_entry_over_a_second_global_cable_is_a_longer_way(netloom):

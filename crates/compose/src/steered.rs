@@ -6,7 +6,7 @@
 
 use netloom_formats::scenario::Scenario;
 use netloom_routing::{RoutingError, Steering};
-use netloom_sim::{Model, Profile, Scheme, SteerOptions, Steered};
+use netloom_sim::{Model, Profile, Scheme, Steered};
 use netloom_topology::Shape;
 
 use crate::ComposeError;
@@ -29,15 +29,15 @@ pub fn steering(
         return Err(refuse("model", "expected model = \"packet\", as flows take no detours".into()));
     }
     let checked = steering.and_then(|found| match scheme {
-        Steered::Minimal => Ok(()),
-        Steered::Valiant | Steered::Ugal | Steered::Aries => found.check_detours(),
+        Steered::Minimal => Ok(found),
+        Steered::Valiant | Steered::Ugal | Steered::Aries => found.check_detours().map(|()| found),
     });
-    checked.map_err(|error| refuse("routes", error.to_string()))?;
+    let steering = checked.map_err(|error| refuse("routes", error.to_string()))?;
     if asked(scenario, "sl2vl") {
         let message = "expected no hardware.sl2vl: its lanes go by slot of the way".into();
         return Err(refuse("hardware.sl2vl", message));
     }
-    let (lanes, slots) = (profile.config.lanes, scheme.slots());
+    let (lanes, slots) = (profile.config.lanes, scheme.slots(steering.most_crossings()));
     if asked(scenario, "lanes") && usize::from(lanes) < slots.len() && !scenario.allow_credit_loops {
         let message = format!(
             "lanes: expected at least {}, one a slot of the way ({}), found {lanes} (allow_credit_loops = true runs \
@@ -79,7 +79,9 @@ pub(crate) fn fitted<'a>(
     let mut profile = profile.clone();
     let Scheme::Steered(mut options, steering) = scheme else { return (scheme, profile) };
     let answered = profile.config.window_packets.is_some();
-    let responses = if answered { SteerOptions::RESPONSE_LANES } else { 0 };
+    let crossings = steering.most_crossings();
+    options.lanes = options.scheme.slots(crossings).len() as u8;
+    let responses = if answered { Steered::Minimal.slots(crossings).len() as u8 } else { 0 };
     if !asked(scenario, "lanes") {
         options.response_lanes = responses;
         profile.config.lanes = profile.config.lanes.max(options.lanes + responses);

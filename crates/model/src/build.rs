@@ -280,7 +280,7 @@ impl FabricBuilder {
             hosts_hash,
             cabling_hash,
         };
-        Ok(Fabric { body: Arc::new(body), alive, roots: Arc::new([]) })
+        Ok(Fabric { body: Arc::new(body), alive, roots: Arc::new([]), groups: None })
     }
 }
 

@@ -71,6 +71,8 @@ pub struct Fabric {
     pub(crate) body: Arc<Body>,
     pub(crate) alive: Arc<[bool]>,
     pub(crate) roots: Arc<[SwitchId]>,
+    /// Group of every switch, where somebody stated it.
+    pub(crate) groups: Option<Arc<[u32]>>,
 }
 
 /// A node, told apart.
@@ -384,7 +386,22 @@ impl Fabric {
             alive[link.index()] = false;
             alive[self.reverse(link).index()] = false;
         }
-        Fabric { body: Arc::clone(&self.body), alive: alive.into(), roots: Arc::clone(&self.roots) }
+        Fabric { alive: alive.into(), ..self.clone() }
+    }
+
+    /// The same fabric as a dragonfly of these groups, one a switch, in place of what detection would find.
+    ///
+    /// # Panics
+    /// If there is not one for every switch.
+    pub fn with_groups(&self, groups: impl Into<Arc<[u32]>>) -> Fabric {
+        let groups: Arc<[u32]> = groups.into();
+        assert_eq!(groups.len(), self.switch_count(), "a group for every switch");
+        Fabric { groups: Some(groups), ..self.clone() }
+    }
+
+    /// Stated groups of a dragonfly, one a switch.
+    pub fn groups(&self) -> Option<&[u32]> {
+        self.groups.as_deref()
     }
 
     /// The same fabric with these switches on top of up*/down* routes, in place of what detection would choose, as

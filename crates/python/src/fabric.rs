@@ -576,6 +576,47 @@ impl PyFabric {
         Ok(Self { shared: Shared::new(fabric, self.shared.kind.clone(), self.shared.read_findings.clone()) })
     }
 
+    /// The same fabric as a dragonfly of these groups, in place of what netloom finds from its cables.
+    ///
+    /// Parameters
+    /// ----------
+    /// groups : sequence of int
+    ///     A number for every switch, in the order of `switch_table`; equal numbers are one group.
+    ///
+    /// Returns
+    /// -------
+    /// Fabric
+    ///
+    /// Raises
+    /// ------
+    /// FabricError
+    ///     If there is not one for every switch, or all are in one group.
+    ///
+    /// References
+    /// ----------
+    /// `docs/methods/dragonfly.md`.
+    ///
+    /// Examples
+    /// --------
+    /// >>> fabric = netloom.Fabric.generate("dragonfly:p=2,a=8,h=8,g=9")
+    /// >>> fabric.with_groups([s // 8 for s in range(72)]).shape["groups"]
+    /// 9
+    fn with_groups(&self, py: Python<'_>, groups: Vec<u32>) -> PyResult<Self> {
+        let f = self.fabric();
+        let (wanted, found) = (f.switch_count(), groups.len());
+        if found != wanted {
+            return Err(errors::fabric(
+                py,
+                format!("expected a group for each of {wanted} switches, found {found}"),
+            ));
+        }
+        if groups.iter().all(|&group| Some(&group) == groups.first()) {
+            return Err(errors::fabric(py, "expected at least two groups, found one"));
+        }
+        let fabric = f.with_groups(groups);
+        Ok(Self { shared: Shared::new(fabric, self.shared.kind.clone(), self.shared.read_findings.clone()) })
+    }
+
     /// What up and down go by, in words, where it is not the levels alone; else `None`.
     #[getter]
     fn order(&self) -> Option<&str> {

@@ -11,7 +11,7 @@ use crate::context::{Context, EngineOptions};
 use crate::error::RoutingError;
 use crate::paths::{PathSet, Rule};
 use crate::updown::{UpDown, all_hops};
-use crate::{dla, ftree, greedy, modk, random, tables};
+use crate::{dragonfly, ftree, greedy, modk, random, tables};
 
 /// An oblivious routing engine: it looks at the fabric, never at the traffic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -28,7 +28,7 @@ pub enum Engine {
     Smodk,
     /// A random admissible link per entry.
     Random,
-    /// Minimal ways of a dragonfly, with at most one global cable, on two lanes.
+    /// Minimal ways of a dragonfly, with at most one global cable where cables are whole, on the lanes that they need.
     Dla,
 }
 
@@ -70,7 +70,7 @@ impl Engine {
                 "up link = source modulo the number of up links (for simulators; no forwarding table)"
             }
             Engine::Random => "every entry drawn at random from the shortest up-down paths",
-            Engine::Dla => "minimal paths of a dragonfly, at most one global cable each, on two lanes",
+            Engine::Dla => "minimal paths of a dragonfly, on two lanes (more where many cables are missing)",
         }
     }
 
@@ -143,6 +143,6 @@ pub fn route(
         Engine::Dmodk => modk::by_destination(fabric, &context(), options),
         Engine::Smodk => modk::by_source(fabric, &context(), options),
         Engine::Random => random::route(fabric, &context(), options),
-        Engine::Dla => dla::dla(fabric, structure, options)?,
+        Engine::Dla => dragonfly::dla(fabric, structure, options)?,
     })
 }

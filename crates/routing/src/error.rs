@@ -28,7 +28,7 @@ pub enum RoutingError {
     #[error("no routes by way: {0}")]
     NoWays(String),
     /// The dla engine on something else.
-    #[error("not a dragonfly whose groups are cliques: {0}; use updn")]
+    #[error("not a dragonfly that dla can route: {0}; use updn")]
     NotDragonfly(String),
     /// Packets can't be steered.
     #[error("{0}")]

@@ -13,15 +13,15 @@
 //! | [`context`] | what engines are told and share |
 //! | `greedy` | minhop and updn |
 //! | `ftree` | OpenSM's fat-tree engine |
-//! | [`dla`](mod@dla) | minimal routes of a dragonfly on two lanes |
+//! | [`dragonfly`] | minimal routes of a dragonfly with their lanes; what its switches know for detours |
 //! | [`by_way`] | an address a way up: routes that look at the source, or are coloured pair by pair |
+//! | `by_groups` | the search for ways of a dragonfly |
 //! | `modk`, `random` | engines that choose among admissible links |
-//! | [`steering`] | what switches of a dragonfly know for detours |
 //! | [`error`] | what can go wrong |
 
 pub mod by_way;
 pub mod context;
-pub mod dla;
+pub mod dragonfly;
 pub mod engine;
 pub mod error;
 pub mod hops;
@@ -29,10 +29,10 @@ pub mod items;
 pub mod lane_loads;
 pub mod loads;
 pub mod paths;
-pub mod steering;
 pub mod users;
 pub mod within;
 
+mod by_groups;
 mod ftree;
 mod greedy;
 mod modk;
@@ -42,7 +42,7 @@ mod updown;
 
 pub use by_way::{Ways, colour, coloured};
 pub use context::EngineOptions;
-pub use dla::dla;
+pub use dragonfly::{Steering, dla};
 pub use engine::{Engine, UnknownEngine, route};
 pub use error::RoutingError;
 pub use hops::mean_hops;
@@ -50,6 +50,5 @@ pub use items::{Accumulator, Items, items};
 pub use lane_loads::lane_loads;
 pub use loads::{LinkLoads, Walker, loads, walk};
 pub use paths::PathSet;
-pub use steering::Steering;
 pub use users::{LinkUser, link_users};
 pub use within::first_outside;

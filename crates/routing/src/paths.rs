@@ -30,6 +30,7 @@ use netloom_model::{Fabric, LinkId, SwitchId};
 use netloom_topology::{Groups, Shape, Structure};
 use rayon::prelude::*;
 
+use crate::by_groups::{self, Order};
 use crate::updown::{Hop, HopLists, UpDown, all_hops};
 
 /// Hops of an unreachable leaf.
@@ -77,10 +78,10 @@ impl PathSet {
         Self::towards(fabric, Rule::UpDown(&updown), leaves)
     }
 
-    /// Minimal routes of a dragonfly towards every switch: of the ways with at most one cable between groups, which
-    /// leads into the destination's group, the shortest.
+    /// Minimal routes of a dragonfly towards every switch: of the ways with the fewest cables between groups, one where
+    /// a cable joins the two, the shortest that go round missing cables in an order. They are longer where no such way is left.
     pub fn by_groups(fabric: &Fabric, groups: &Groups) -> PathSet {
-        Self::to_switches(fabric, Rule::Groups(&all_hops(fabric), groups))
+        Self::to_switches(fabric, Rule::Groups(&all_hops(fabric), &Order::new(fabric, groups)))
     }
 
     /// Admissible routes towards every switch, with hosts or without.
@@ -260,8 +261,8 @@ pub(crate) enum Rule<'a> {
     UpDown(&'a UpDown),
     /// Shortest, whatever the direction.
     Shortest(&'a HopLists),
-    /// Shortest with at most one link between groups, into the destination's.
-    Groups(&'a HopLists, &'a Groups),
+    /// By groups of a dragonfly.
+    Groups(&'a HopLists, &'a Order<'a>),
 }
 
 /// The search for admissible links towards one switch; holds its scratch space.
@@ -271,11 +272,16 @@ struct Search<'a> {
     /// Which switches go down, or, of other rules, are known.
     below: Vec<bool>,
     chosen: Vec<LinkId>,
+    by_groups: Option<by_groups::Search<'a>>,
 }
 
 impl<'a> Search<'a> {
     fn new(rule: Rule<'a>, switches: usize) -> Self {
-        Self { rule, queue: Vec::new(), below: vec![false; switches], chosen: Vec::new() }
+        let by_groups = match rule {
+            Rule::Groups(hops, order) => Some(by_groups::Search::new(hops, order, switches)),
+            Rule::UpDown(_) | Rule::Shortest(_) => None,
+        };
+        Self { rule, queue: Vec::new(), below: vec![false; switches], chosen: Vec::new(), by_groups }
     }
 
     /// Fills `hops` (given full of [`FAR`]) and calls `found` once for every switch with a path to
@@ -286,15 +292,13 @@ impl<'a> Search<'a> {
                 if !updown.layered && self.hop_by_hop(updown, target, hops, &mut found) {
                     return;
                 }
-                self.breadth_first(target, (&updown.up, &updown.down), |_, _| true, hops, &mut found);
+                self.breadth_first(target, (&updown.up, &updown.down), hops, &mut found);
                 self.climb(updown, hops, &mut found);
             }
-            Rule::Shortest(all) => self.breadth_first(target, (all, all), |_, _| true, hops, &mut found),
-            Rule::Groups(all, groups) => {
-                let group = |s| groups.group(s);
-                let here = group(target);
-                let keep = |from, to| group(from) == group(to) || group(to) == here;
-                self.breadth_first(target, (all, all), keep, hops, &mut found);
+            Rule::Shortest(all) => self.breadth_first(target, (all, all), hops, &mut found),
+            Rule::Groups(..) => {
+                let search = self.by_groups.as_mut().expect("made for this rule");
+                search.run(target, hops, found);
             }
         }
     }
@@ -389,12 +393,11 @@ impl<'a> Search<'a> {
         false
     }
 
-    /// Marks what can reach `target` over `forward` links that `keep` takes, found against them over `backward` links.
+    /// Marks what can reach `target` over `forward` links, found against them over `backward` links.
     fn breadth_first(
         &mut self,
         target: SwitchId,
         (backward, forward): (&HopLists, &HopLists),
-        keep: impl Fn(SwitchId, SwitchId) -> bool,
         hops: &mut [u8],
         found: &mut impl FnMut(SwitchId, &[LinkId]),
     ) {
@@ -409,7 +412,7 @@ impl<'a> Search<'a> {
             // Fabrics of 255 and more hops across do not exist; what is farther counts as unreachable.
             let above = hops[s.index()].saturating_add(1);
             for hop in backward.of(s) {
-                if !self.below[hop.to.index()] && above < FAR && keep(hop.to, s) {
+                if !self.below[hop.to.index()] && above < FAR {
                     self.below[hop.to.index()] = true;
                     hops[hop.to.index()] = above;
                     self.queue.push(hop.to);
@@ -418,8 +421,7 @@ impl<'a> Search<'a> {
         }
         for &s in &self.queue[1..] {
             let wanted = hops[s.index()] - 1;
-            let nearer =
-                |hop: &&Hop| hops[hop.to.index()] == wanted && self.below[hop.to.index()] && keep(s, hop.to);
+            let nearer = |hop: &&Hop| hops[hop.to.index()] == wanted && self.below[hop.to.index()];
             self.chosen.clear();
             self.chosen.extend(forward.of(s).iter().filter(nearer).map(|hop| hop.link));
             found(s, &self.chosen);

@@ -1,6 +1,10 @@
 //! Minimal routes of dragonflies.
 
-use netloom_routing::PathSet;
+use std::collections::{HashMap, HashSet};
+
+use netloom_model::{Fabric, LinkId, NO_PORT, Routes};
+use netloom_routing::{EngineOptions, PathSet, Steering, dla, loads};
+use netloom_testkit::{cut_dragonfly, matrix};
 use netloom_topology::{Arrangement, detect, generate};
 
 #[test]
@@ -24,5 +28,232 @@ fn minimal_ways_have_one_global_cable_at_most() {
             assert_eq!(paths.hops(s, t), Some(hops));
             assert!(hops <= 3 && paths.longest() == 3);
         }
+    }
+}
+
+/// What following all tables shows, by the test's own code.
+struct Followed {
+    /// Pairs of hosts that working cables join, and of these those that the tables do not.
+    joined: usize,
+    lost: usize,
+    /// Whether some lane of a link waits for itself in the end.
+    circle: bool,
+    lanes: u8,
+}
+
+fn follow(fabric: &Fabric, routes: &Routes) -> Followed {
+    let lanes = routes.lanes.as_deref().unwrap();
+    let lft = routes.lft().unwrap();
+    let part = parts(fabric);
+    let mut found = Followed { joined: 0, lost: 0, circle: false, lanes: 0 };
+    let mut waits: HashMap<(LinkId, u8), HashSet<(LinkId, u8)>> = HashMap::new();
+    for (from, to) in fabric.hosts().flat_map(|a| fabric.hosts().map(move |b| (a, b))).filter(|(a, b)| a != b)
+    {
+        if part[fabric.leaf(from).index()] != part[fabric.leaf(to).index()] {
+            continue;
+        }
+        found.joined += 1;
+        let dest = fabric.dests(0).host(to, 0);
+        let mut holds = (fabric.host_link(from), lanes.first_lane(from.0, 0));
+        let mut arrived = false;
+        for _ in 0..=fabric.switch_count() {
+            let at = fabric.link_to_switch(holds.0).unwrap();
+            let port = lft.port(at, dest);
+            let Some(out) = fabric.link_at(at, port).filter(|&l| port != NO_PORT && fabric.alive(l)) else {
+                break;
+            };
+            let wants = (out, lanes.lane(holds.0.0, out.0, 0));
+            found.lanes = found.lanes.max(wants.1 + 1);
+            waits.entry(holds).or_default().insert(wants);
+            if fabric.link_to_switch(out).is_none() {
+                arrived = out == fabric.reverse(fabric.host_link(to));
+                break;
+            }
+            holds = wants;
+        }
+        found.lost += usize::from(!arrived);
+    }
+    found.circle = circle(&waits);
+    found
+}
+
+/// Depth first: 1 is on the way, 2 is done.
+fn circle(waits: &HashMap<(LinkId, u8), HashSet<(LinkId, u8)>>) -> bool {
+    let mut state: HashMap<(LinkId, u8), u8> = HashMap::new();
+    for &start in waits.keys() {
+        if state.contains_key(&start) {
+            continue;
+        }
+        let after =
+            |v: &(LinkId, u8)| -> Vec<(LinkId, u8)> { waits.get(v).into_iter().flatten().copied().collect() };
+        state.insert(start, 1);
+        let mut stack = vec![(start, after(&start))];
+        while let Some((at, rest)) = stack.last_mut() {
+            match rest.pop() {
+                None => {
+                    state.insert(*at, 2);
+                    stack.pop();
+                }
+                Some(next) => match state.get(&next) {
+                    Some(1) => return true,
+                    Some(_) => {}
+                    None => {
+                        state.insert(next, 1);
+                        stack.push((next, after(&next)));
+                    }
+                },
+            }
+        }
+    }
+    false
+}
+
+/// A number for every switch, equal where working cables join two.
+fn parts(fabric: &Fabric) -> Vec<usize> {
+    let mut part: Vec<usize> = (0..fabric.switch_count()).collect();
+    loop {
+        let mut changed = false;
+        for l in fabric.links().filter(|&l| fabric.alive(l)) {
+            if let (Some(a), Some(b)) = (fabric.link_from_switch(l), fabric.link_to_switch(l))
+                && part[a.index()] < part[b.index()]
+            {
+                (part[b.index()], changed) = (part[a.index()], true);
+            }
+        }
+        if !changed {
+            return part;
+        }
+    }
+}
+
+/// Seeds to look at: some of those that are free, or with `NETLOOM_TRIALS` the held-out ones.
+fn seeds() -> Vec<u64> {
+    match std::env::var("NETLOOM_TRIALS") {
+        Ok(_) => (990_000..990_300).collect(),
+        Err(_) => (0..25).collect(),
+    }
+}
+
+#[test]
+fn hostile_damaged_dragonflies_lose_no_pair_and_wait_in_no_circle() {
+    let (mut passed, mut lanes) = (0, [0; 16]);
+    let seeds = seeds();
+    for &seed in &seeds {
+        let cut = cut_dragonfly(seed);
+        let fabric = cut.fabric.with_groups(cut.groups.clone());
+        match dla(&fabric, &detect(&fabric), &EngineOptions::default()) {
+            Ok(routes) => {
+                let found = follow(&fabric, &routes);
+                assert_eq!(
+                    (found.lost, found.circle),
+                    (0, false),
+                    "{seed}: {} {}",
+                    cut.spec,
+                    cut.cut_percent
+                );
+                passed += 1;
+                lanes[usize::from(found.lanes)] += 1;
+            }
+            Err(error) => println!("{seed}: {} {} %: {error}", cut.spec, cut.cut_percent),
+        }
+    }
+    println!("{passed} of {}, by lanes {lanes:?}", seeds.len());
+    assert!(100 * passed >= 97 * seeds.len(), "{passed} of {}", seeds.len());
+}
+
+/// All moves that packets of the schemes may make, minimal and by every third group: cables between groups crossed so far say the lane.
+fn moves(fabric: &Fabric, steering: &Steering) -> HashMap<(LinkId, u8), HashSet<(LinkId, u8)>> {
+    let mut waits: HashMap<(LinkId, u8), HashSet<(LinkId, u8)>> = HashMap::new();
+    let mut seen = HashSet::new();
+    for from in fabric.switches() {
+        for to in fabric.switches().filter(|&to| to != from) {
+            // What a packet holds, where it is, cables between groups behind it, where it goes and then.
+            let mut open = vec![(None, from, 0u8, to, to)];
+            for &cable in steering.cables_of(steering.group(from)) {
+                let third =
+                    steering.third(from, cable, to).filter(|_| steering.group(from) != steering.group(to));
+                open.extend(third.map(|third| (None, from, 0, third, to)));
+            }
+            while let Some((holds, at, crossed, aim, then)) = open.pop() {
+                if !seen.insert((holds, at, crossed, aim, then)) {
+                    continue;
+                }
+                // In the third group, wherever that is, it turns to its destination.
+                let aim = if crossed > 0 { then } else { aim };
+                for &out in steering.paths.links(at, aim) {
+                    let global = steering.is_global(out);
+                    let wants = (out, 2 * crossed + u8::from(global));
+                    if let Some(holds) = holds {
+                        waits.entry(holds).or_default().insert(wants);
+                    }
+                    let next = fabric.link_to_switch(out).unwrap();
+                    open.push((Some(wants), next, crossed + u8::from(global), aim, then));
+                }
+            }
+        }
+    }
+    waits
+}
+
+#[test]
+fn hostile_moves_with_detours_on_damaged_dragonflies_wait_in_no_circle() {
+    let (mut passed, mut lanes, mut seen) = (0, [0; 16], 0);
+    for seed in seeds() {
+        let cut = cut_dragonfly(seed);
+        // All moves of all pairs are many.
+        if cut.fabric.switch_count() > 32 {
+            continue;
+        }
+        seen += 1;
+        let fabric = cut.fabric.with_groups(cut.groups.clone());
+        match Steering::new(&fabric, &detect(&fabric)) {
+            Ok(steering) => {
+                let waits = moves(&fabric, &steering);
+                assert!(!circle(&waits), "{seed}: {} {}", cut.spec, cut.cut_percent);
+                let part = parts(&fabric);
+                for (a, b) in fabric.switches().flat_map(|a| fabric.switches().map(move |b| (a, b))) {
+                    let joined = part[a.index()] == part[b.index()];
+                    assert_eq!(
+                        steering.crossings(a, b) != u8::MAX,
+                        joined,
+                        "{seed}: {} {}",
+                        cut.spec,
+                        cut.cut_percent
+                    );
+                }
+                passed += 1;
+                lanes[2 * usize::from(steering.most_crossings()) + 1] += 1;
+            }
+            Err(error) => println!("{seed}: {} {} %: {error}", cut.spec, cut.cut_percent),
+        }
+    }
+    println!("{passed} of {seen}, minimal ways by lanes {lanes:?}");
+    assert!(100 * passed >= 97 * seen, "{passed} of {seen}");
+}
+
+/// The largest load on a link between switches where every host sends a byte to each host that `to` says.
+fn most(fabric: &Fabric, routes: &Routes, to: impl Fn(u64, u64) -> bool) -> f64 {
+    let n = fabric.host_count() as u64;
+    let pairs = (0..n).flat_map(|i| (0..n).map(move |j| (i, j)));
+    let entries: Vec<_> = pairs.filter(|&(i, j)| i != j && to(i, j)).map(|(i, j)| (i, j, 1.0)).collect();
+    let found = loads(fabric, routes, &matrix(fabric.host_count(), &entries)).unwrap();
+    fabric.links().filter(|&l| fabric.between_switches(l)).map(|l| found.load[l.index()]).fold(0.0, f64::max)
+}
+
+/// Each of the k cables of two groups carries its share of (a p) squared bytes: 18 x 18 / 2 = 162, 32 x 32 / 4 = 256.
+#[test]
+fn several_cables_of_two_groups_share_the_load() {
+    for (spec, groups, all, neighbour) in [
+        ("dragonfly:p=3,a=6,h=3,g=10,links=2", 10, 174.0, 162.0),
+        ("dragonfly:p=4,a=8,h=4,g=9,links=4", 9, 276.0, 260.0),
+    ] {
+        let fabric = generate(spec).unwrap();
+        let routes = dla(&fabric, &detect(&fabric), &EngineOptions::default()).unwrap();
+        let a_group = fabric.host_count() as u64 / groups;
+        let found = (
+            most(&fabric, &routes, |_, _| true),
+            most(&fabric, &routes, |i, j| j / a_group == (i / a_group + 1) % groups),
+        );
+        assert!(found.0 <= all && found.1 <= neighbour, "{spec}: {found:?}");
     }
 }

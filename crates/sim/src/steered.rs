@@ -41,10 +41,12 @@ impl Steered {
         }
     }
 
-    /// The slots of its ways, in order: L is a cable within a group, G one between groups. Each has a lane.
-    pub fn slots(self) -> &'static [&'static str] {
-        const ALL: [&str; 5] = ["L0", "G0", "L1", "G1", "L2"];
-        if self == Self::Minimal { &ALL[..3] } else { &ALL }
+    /// The slots of its ways, in order: L is a cable within a group (or some, round a missing one), G one between groups. Each has
+    /// a lane. Minimal ways cross at most so many cables between groups: one where none is missing.
+    pub fn slots(self, crossings: u8) -> &'static [&'static str] {
+        const ALL: [&str; 7] = ["L0", "G0", "L1", "G1", "L2", "G2", "L3"];
+        let crossings = if self == Self::Minimal { crossings } else { crossings.max(2) };
+        &ALL[..(2 * usize::from(crossings) + 1).min(ALL.len())]
     }
 }
 
@@ -66,7 +68,7 @@ pub struct SteerOptions {
     pub add_bytes: u32,
     /// Lanes: one a slot of the way; with fewer the last ones share a lane, and packets may wait for each other for ever.
     pub lanes: u8,
-    /// Lanes behind these that are responses' own: [`SteerOptions::RESPONSE_LANES`], or none.
+    /// Lanes behind these that are responses' own: as many as minimal ways have slots, or none.
     pub response_lanes: u8,
     /// The mode of messages that have none of their own, where there are modes.
     pub mode: Mode,
@@ -75,12 +77,12 @@ pub struct SteerOptions {
 }
 
 impl SteerOptions {
-    /// Lanes of responses, which take minimal ways: one a slot.
+    /// Lanes of responses where no cable is missing: one a slot of minimal ways.
     pub const RESPONSE_LANES: u8 = 3;
 
     /// A scheme as it is meant: UGAL with two candidates of each kind, a detour twice as long.
     pub fn new(scheme: Steered) -> Self {
-        let lanes = scheme.slots().len() as u8;
+        let lanes = scheme.slots(1).len() as u8;
         let shift = if scheme == Steered::Aries { 0 } else { 1 };
         Self {
             scheme,

@@ -95,7 +95,7 @@ pub fn detect(fabric: &Fabric) -> Structure {
     let (pod, pods) = pods(&graph, &level, levels);
     let (core_group, core_groups) = core_groups(&graph, &level, levels);
 
-    let shape = match guessed {
+    let shape = match guessed || fabric.groups().is_some() {
         false => Shape::Tree,
         true => groups::find(fabric).map_or(Shape::Graph, Shape::Dragonfly),
     };

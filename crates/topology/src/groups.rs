@@ -2,8 +2,10 @@
 //!
 //! The ends of a cable within a group share neighbours: all of the group. The ends of a cable between groups share
 //! some too, up to one less than a switch has global cables, where these are arranged in the same order everywhere.
-//! So a fixed limit will not do. The rule: the lowest number *t* at which the pieces that cables with more than *t*
-//! shared neighbours join have a diameter of at most 2 inside. Switches that lost their group (pieces of less than
+//! So a fixed limit will not do. The rule: the lowest number *t* at which the pieces, two at least, that cables with more than *t*
+//! shared neighbours join have a diameter of at most 2 inside. Where this finds none, the same by how alike two ends are: the share of
+//! neighbours that both have of all that either has. (Where all global cables of a group are on one switch, these switches are a clique
+//! themselves, and may share more neighbours than a group does; but most of their neighbours differ.) Switches that lost their group (pieces of less than
 //! half the usual size) go where most of their neighbours are.
 //!
 //! Dead cables count here: what is damaged keeps the groups that it was built with. What is found is a dragonfly if
@@ -60,19 +62,31 @@ impl Groups {
     }
 }
 
-/// The groups of a fabric, or `None` if it is no dragonfly.
+/// The groups of a fabric: those that were stated, else what its cables tell; `None` if it is no dragonfly.
 pub(crate) fn find(fabric: &Fabric) -> Option<Groups> {
+    if let Some(stated) = fabric.groups() {
+        return describe(fabric, numbered(stated), true);
+    }
     let cables = Cables::new(fabric);
-    let most = cables.shared.iter().flatten().copied().max()?;
-    let pieces = (0..=most).map(|t| cables.pieces(t)).find(|pieces| cables.narrow(pieces))?;
-    let of = cables.settle(pieces)?;
-    describe(fabric, of)
+    let found = |measure: &Vec<Vec<u32>>| {
+        let mut limits: Vec<u32> = measure.iter().flatten().copied().chain([0]).collect();
+        limits.sort_unstable();
+        limits.dedup();
+        let pieces = limits.into_iter().map(|t| cables.pieces(measure, t));
+        let pieces = pieces.into_iter().find(|pieces| pieces.len() > 1 && cables.narrow(pieces))?;
+        describe(fabric, cables.settle(pieces)?, false)
+    };
+    // A chain of four switches has two pairs that are alike, too.
+    let enough = |groups: &Groups| groups.count > 2 && groups.switches_a_group > 2;
+    found(&cables.shared).or_else(|| found(&cables.likeness).filter(enough))
 }
 
 /// Who is cabled to whom, dead cables too, and how many neighbours the two have in common.
 struct Cables {
     near: Vec<Vec<u32>>,
     shared: Vec<Vec<u32>>,
+    /// Of a thousand that are one of the two or a neighbour of either, how many are that of both.
+    likeness: Vec<Vec<u32>>,
 }
 
 impl Cables {
@@ -93,15 +107,24 @@ impl Cables {
                 |&t: &u32| near[t as usize].iter().filter(|&&u| mark[u as usize] == s).count() as u32;
             shared.push(mine.iter().map(common).collect());
         }
-        Self { near, shared }
+        // Each end is a neighbour of the other, and stands for itself.
+        let like = |s: usize, (&t, &both): (&u32, &u32)| {
+            let either = (near[s].len() + near[t as usize].len() + 2) as u32 - (both + 2);
+            1000 * (both + 2) / either
+        };
+        let rows = near.iter().zip(&shared).enumerate();
+        let likeness =
+            rows.map(|(s, (near, shared))| near.iter().zip(shared).map(|ends| like(s, ends)).collect());
+        let likeness = likeness.collect();
+        Self { near, shared, likeness }
     }
 
-    /// What hangs together by cables whose ends share more than `t` neighbours.
-    fn pieces(&self, t: u32) -> Vec<Vec<u32>> {
+    /// What hangs together by cables of which a measure is more than `t`.
+    fn pieces(&self, measure: &[Vec<u32>], t: u32) -> Vec<Vec<u32>> {
         let mut sets = Sets::new(self.near.len());
         for (s, near) in self.near.iter().enumerate() {
-            for (&other, &shared) in near.iter().zip(&self.shared[s]) {
-                if shared > t {
+            for (&other, &value) in near.iter().zip(&measure[s]) {
+                if value > t {
                     sets.join(s, other as usize);
                 }
             }
@@ -180,14 +203,14 @@ fn numbered(of: &[u32]) -> Vec<u32> {
         .collect()
 }
 
-/// What the groups are like, or `None` if they are no dragonfly's.
-fn describe(fabric: &Fabric, of: Vec<u32>) -> Option<Groups> {
+/// What the groups are like, or `None` if they are no dragonfly's. Of stated ones nothing is asked but that there are two.
+fn describe(fabric: &Fabric, of: Vec<u32>, stated: bool) -> Option<Groups> {
     let count = of.iter().max().map_or(0, |&g| g as usize + 1);
     let mut sizes = vec![0usize; count];
     of.iter().for_each(|&g| sizes[g as usize] += 1);
     let usual = usual(&sizes)?;
     let even = sizes.iter().filter(|&&size| size == usual).count();
-    if count < 2 || 100 * even < OF_USUAL_SIZE * count {
+    if count < 2 || (!stated && 100 * even < OF_USUAL_SIZE * count) {
         return None;
     }
     // Pairs of switches of a group that are neighbours, and those whose cables all died; cables a pair of groups.
@@ -212,7 +235,8 @@ fn describe(fabric: &Fabric, of: Vec<u32>) -> Option<Groups> {
     }
     let within: usize = sizes.iter().map(|&n| n * (n - 1) / 2).sum();
     let between = count * (count - 1) / 2;
-    if 100 * adjacent < ADJACENT * within || 100 * built.len() < JOINED * between {
+    let loose = 100 * adjacent < ADJACENT * within || 100 * built.len() < JOINED * between;
+    if loose && !stated {
         return None;
     }
     let cables: Vec<u32> = built.values().map(|&(_, alive)| alive).collect();
@@ -241,8 +265,12 @@ fn describe(fabric: &Fabric, of: Vec<u32>) -> Option<Groups> {
             "pairs of groups that fewer than {common} working cables join: {fewer}, such as groups {a} and {b} by {found}"
         ));
     }
-    let arrangement =
-        arrangement(fabric, &of, count, usual_of(&built.values().map(|b| b.0).collect::<Vec<_>>())?);
+    let arrangement = arrangement(
+        fabric,
+        &of,
+        count,
+        usual_of(&built.values().map(|b| b.0).collect::<Vec<_>>()).unwrap_or(0),
+    );
     let (count, switches_a_group) = (count as u32, usual as u32);
     Some(Groups { of, count, switches_a_group, global_cables: (least, most), arrangement, deviations })
 }

@@ -82,6 +82,32 @@ fn groups_are_found_whatever_the_arrangement() {
     }
 }
 
+/// All global cables of a group on one switch; switches cabled to their like of all other groups, so that any two are two cables apart.
+#[test]
+fn groups_are_found_where_cables_are_laid_oddly() {
+    for spec in [
+        "dragonfly:p=2,a=8,h=8,g=9",
+        "dragonfly:p=16,a=32,h=16,g=5,links=128",
+        "dragonfly:p=8,a=16,h=8,g=3,links=64",
+    ] {
+        let fabric = generate(spec).unwrap();
+        let found = groups(&fabric).unwrap_or_else(|| panic!("{spec}"));
+        assert!(named_groups(&fabric, &found) && found.deviations.is_empty(), "{spec}: {found:?}");
+    }
+}
+
+#[test]
+fn stated_groups_are_taken_as_they_are() {
+    let fabric = generate("dragonfly:p=1,a=2,h=1,g=2").unwrap();
+    assert_eq!(groups(&fabric), None);
+    let stated = fabric.with_groups(vec![7, 7, 3, 3]);
+    let found = groups(&stated).unwrap();
+    assert_eq!((found.of, found.count, found.switches_a_group), (vec![0, 0, 1, 1], 2, 2));
+    // Damage keeps them.
+    let cut = damage(&stated, &Damage { random_links: 1, ..Damage::default() }, 1).unwrap().fabric;
+    assert_eq!(groups(&cut).unwrap().count, 2);
+}
+
 #[test]
 fn groups_of_eight_are_found_with_cables_absent() {
     for shape in ["p=4,a=8,h=4", "p=2,a=8,h=4,g=17,links=2", "p=1,a=16,h=4,g=9,links=8"] {

@@ -30,7 +30,7 @@ const EXAMPLES: usize = 3;
 
 /// Checks that every host reaches every address, how, and that nothing can deadlock.
 ///
-/// Paths are compared with the shortest over *any* working links, in a dragonfly with the shortest of at most one global cable; up and
+/// Paths are compared with the shortest over *any* working links, in a dragonfly with the shortest of the fewest global cables; up and
 /// down are `structure`'s. A shortest path is right whether it is up*/down* or not (where switches of one level are cabled to each other,
 /// none may be): credit loops are found for themselves, by (link, lane) if the routes have lanes. Time grows with switches times addresses (by
 /// source: with pairs of hosts).
@@ -74,7 +74,7 @@ pub fn check_on(
         fabric,
         routes,
         ways: match structure.shape.groups() {
-            Some(_) => "way with at most one cable between groups",
+            Some(_) => "working cable",
             None => "up*/down* way",
         },
         wiring: Wiring::new(fabric, structure),

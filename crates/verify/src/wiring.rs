@@ -3,8 +3,7 @@
 //! Reachability runs on bit sets: bit j of a word stands for destination switch j of the batch, so one pass over
 //! the links serves up to 64 destinations.
 //!
-//! In a dragonfly the ways that count have at most one global cable: hops inside the destination's group, then the
-//! cables into it, then hops inside the other groups, each the least fixed point of its own relaxation.
+//! In a dragonfly the ways that count have as few global cables as can be: one between groups that a working cable joins.
 
 use netloom_model::{Fabric, LinkId, SwitchId};
 use netloom_topology::{Shape, Structure};
@@ -48,22 +47,22 @@ pub(crate) struct Wiring {
 
 /// Reachability from every switch to a batch of switches.
 pub(crate) struct Batch {
-    /// Per switch: destinations that an up*/down* path leads to; in a dragonfly one with at most one global cable.
+    /// Per switch: destinations that an up*/down* path leads to; in a dragonfly any way.
     pub up_down: Vec<u64>,
     /// `[switch * size + j]`: hops over working links, 255 if there is no way.
     pub hops: Vec<u8>,
     /// By destination: hops of the shortest up*/down* ways, once they were asked for.
     up_down_hops: Vec<Option<Vec<u16>>>,
-    /// In a dragonfly, as `hops`: those of the shortest ways with at most one global cable.
-    one_global: Option<Vec<u8>>,
+    /// In a dragonfly, as `hops`: those of the shortest ways with the fewest global cables.
+    fewest_global: Option<Vec<u8>>,
 }
 
 impl Batch {
-    /// Hops that the shortest way from `switch` to destination `j` takes; in a dragonfly, of those with one global cable at
-    /// most, where there are any.
+    /// Hops that the shortest way from `switch` to destination `j` takes; in a dragonfly, of those with the fewest global
+    /// cables.
     pub fn least(&self, switch: u32, j: usize) -> u8 {
         let at = switch as usize * self.up_down_hops.len() + j;
-        let hops = self.one_global.as_ref().map_or(u8::MAX, |ways| ways[at]);
+        let hops = self.fewest_global.as_ref().map_or(u8::MAX, |ways| ways[at]);
         if hops == u8::MAX { self.hops[at] } else { hops }
     }
 
@@ -234,48 +233,37 @@ impl Wiring {
             seen.iter_mut().zip(&next).for_each(|(s, n)| *s |= n);
             front = next;
         }
-        let one_global = self.group.as_ref().map(|group| {
+        let fewest_global = self.group.as_ref().map(|group| {
             up_down.fill(0);
             let mut ways = vec![u8::MAX; switches * size];
             for (j, &dest) in dests.iter().enumerate() {
-                for (s, hops) in self.one_global(group, dest).into_iter().enumerate() {
+                for (s, hops) in self.fewest_global(group, dest).into_iter().enumerate() {
                     ways[s * size + j] = hops;
                     up_down[s] |= u64::from(hops < u8::MAX) << j;
                 }
             }
             ways
         });
-        Batch { up_down, hops, up_down_hops: vec![None; size], one_global }
+        Batch { up_down, hops, up_down_hops: vec![None; size], fewest_global }
     }
 
-    /// Hops to `dest` with at most one global cable, from every switch; 255 where there is no such way.
-    fn one_global(&self, group: &[u32], dest: u32) -> Vec<u8> {
-        let mut hops = vec![u8::MAX; self.on.len()];
-        hops[dest as usize] = 0;
-        let home = group[dest as usize];
-        let inside = |s: &u32| group[*s as usize] == home;
-        let all = 0..self.on.len() as u32;
-        let (own, others): (Vec<u32>, Vec<u32>) = all.partition(|s| inside(s));
-        let local = |hops: &mut Vec<u8>, of: &[u32]| {
-            let mut changed = true;
-            while std::mem::take(&mut changed) {
-                for &s in of {
-                    let same = self.near(s).iter().filter(|&&(t, _)| group[t as usize] == group[s as usize]);
-                    let least = same.map(|&(t, _)| hops[t as usize].saturating_add(1)).min();
-                    if let Some(least) = least.filter(|&least| least < hops[s as usize]) {
-                        hops[s as usize] = least;
-                        changed = true;
-                    }
+    /// Hops to `dest` from every switch, of the ways with the fewest global cables; 255 where working cables lead nowhere.
+    fn fewest_global(&self, group: &[u32], dest: u32) -> Vec<u8> {
+        // Global cables count more than all hops.
+        const GLOBAL: u32 = 1 << 8;
+        let mut cost = vec![u32::MAX; self.on.len()];
+        cost[dest as usize] = 0;
+        let mut changed = std::collections::VecDeque::from([dest]);
+        while let Some(s) = changed.pop_front() {
+            for &(t, _) in self.near(s) {
+                let global = if group[s as usize] == group[t as usize] { 0 } else { GLOBAL };
+                let by_here = cost[s as usize] + 1 + global;
+                if by_here < cost[t as usize] && by_here % GLOBAL < u32::from(u8::MAX) {
+                    cost[t as usize] = by_here;
+                    changed.push_back(t);
                 }
             }
-        };
-        local(&mut hops, &own);
-        for &s in &others {
-            let into = self.near(s).iter().filter(|(t, _)| inside(t));
-            hops[s as usize] =
-                into.map(|&(t, _)| hops[t as usize].saturating_add(1)).min().unwrap_or(u8::MAX);
         }
-        local(&mut hops, &others);
-        hops
+        cost.into_iter().map(|cost| if cost == u32::MAX { u8::MAX } else { (cost % GLOBAL) as u8 }).collect()
     }
 }

@@ -45,6 +45,7 @@ def check(
     sl2vl: Path | None = None,
     sl: Path | None = None,
     roots: str | None = None,
+    groups: str | None = None,
     options: Options | None = None,
 ) -> int:
     """Verify routes, and certificates.
@@ -76,6 +77,9 @@ def check(
     roots
         Switches on top of up*/down* ways: names or GUIDs, with commas, or OpenSM's `root_guid_file`. Below
         them the distance counts, then the GUID. [default: chosen by what the ways can carry]
+    groups
+        Groups of a dragonfly: a file of switches and their groups, or a rule by names such as `g([0-9]+)r`.
+        [default: found from the cables]
     options
         Common options; `-o` writes the result (.json, .csv).
     """
@@ -85,7 +89,7 @@ def check(
         raise UsageError("--traffic and --certificate belong together")
     check_lanes(sl2vl, sl)
     run = Run("check", options or Options(), product=False)
-    net = inputs.with_roots(run, run.fabric(fabric, warn=True), roots)
+    net = inputs.with_roots(run, inputs.with_groups(run, run.fabric(fabric, warn=True), groups), roots)
     demand = None if traffic is None else run.traffic(traffic, net)
     tables = with_paths(run, run.routes(routes, net, None, strict=False), paths)
     tables = with_lanes(run, net, tables, sl2vl, sl)

@@ -30,7 +30,7 @@ def new(spec: str, /, *, options: Options | None = None) -> int:
     ----------
     spec
         `quartz1`, `cab`, `fattree:pods=4,leaves=24,hosts=32,spines=16,groups=2,cores=24`,
-        `xgft:m=18x18x36,w=1x9x18` or `two-level:leaves=8,hosts=4,spines=4`.
+        `xgft:m=18x18x36,w=1x9x18`, `two-level:leaves=8,hosts=4,spines=4` or `dragonfly:p=4,a=8,h=4`.
     options
         Common options.
     """
@@ -49,6 +49,7 @@ def show(
     /,
     *,
     roots: str | None = None,
+    groups: str | None = None,
     spare_ports: bool = False,
     options: Options | None = None,
 ) -> int:
@@ -64,13 +65,16 @@ def show(
     roots
         Switches on top of up*/down* ways: names or GUIDs, with commas, or OpenSM's `root_guid_file`. Below
         them the distance counts, then the GUID. [default: chosen by what the ways can carry]
+    groups
+        Groups of a dragonfly: a file of switches and their groups, or a rule by names such as `g([0-9]+)r`.
+        [default: found from the cables]
     spare_ports
         List the ports of every switch that no cable uses.
     options
         Common options; `-o` writes the result (.json, .csv).
     """
     run = Run("fabric-show", options or Options(), product=False)
-    net = inputs.with_roots(run, run.fabric(fabric), roots)
+    net = inputs.with_roots(run, inputs.with_groups(run, run.fabric(fabric), groups), roots)
     from netloom.health import places, siblings
     from netloom.health.stages import stages
 

@@ -24,6 +24,7 @@ def loads(
     sl: Path | None = None,
     users_of: tuple[str, ...] = (),
     roots: str | None = None,
+    groups: str | None = None,
     hottest: Annotated[int, options.COUNT] = results.HOTTEST,
     options: Options | None = None,
 ) -> int:
@@ -51,6 +52,9 @@ def loads(
     roots
         Switches on top of up*/down* ways: names or GUIDs, with commas, or OpenSM's `root_guid_file`. Below
         them the distance counts, then the GUID. [default: chosen by what the ways can carry]
+    groups
+        Groups of a dragonfly: a file of switches and their groups, or a rule by names such as `g([0-9]+)r`.
+        [default: found from the cables]
     hottest
         How many of the hottest links to list, and of the pairs that use a cable.
     options
@@ -61,7 +65,7 @@ def loads(
     endings = (".csv", ".csv.gz", ".parquet", ".json")
     check_lanes(sl2vl, sl)
     run = Run("loads", options, product=product, endings=endings, searches=True)
-    net = inputs.with_roots(run, run.fabric(fabric, warn=True), roots)
+    net = inputs.with_roots(run, inputs.with_groups(run, run.fabric(fabric, warn=True), groups), roots)
     cables = users.found(net, users_of)
     demand = run.traffic(traffic, net)
     tables = with_paths(run, run.routes(routes, net, demand), paths)

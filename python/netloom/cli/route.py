@@ -24,6 +24,7 @@ def route(
     *,
     lmc: Annotated[int, options.within(0, 7)] = 0,
     roots: str | None = None,
+    groups: str | None = None,
     allow_unreachable: bool = False,
     write_sl2vl: Annotated[Path | None, options.OUTPUT_PATH] = None,
     options: Options | None = None,
@@ -46,6 +47,9 @@ def route(
     roots
         Switches on top of up*/down* ways: names or GUIDs, with commas, or OpenSM's `root_guid_file`. Below
         them the distance counts, then the GUID. [default: chosen by what the ways can carry]
+    groups
+        Groups of a dragonfly: a file of switches and their groups, or a rule by names such as `g([0-9]+)r`.
+        [default: found from the cables]
     allow_unreachable
         Write routes that lose pairs of hosts which cables join, instead of refusing them.
     write_sl2vl
@@ -72,7 +76,7 @@ def route(
         if engine.lower() != "dla":
             raise UsageError(f"--write-sl2vl: routes of {engine} need no lanes; expected the engine dla")
         run.also_writes(write_sl2vl, "--write-sl2vl")
-    net = inputs.with_roots(run, run.fabric(fabric, warn=True), roots)
+    net = inputs.with_roots(run, inputs.with_groups(run, run.fabric(fabric, warn=True), groups), roots)
     told = run.note_fallbacks([engine], net)
     demand = None if traffic is None else run.traffic(traffic, net)
     result: dict[str, Any] = {"engine": engine}

@@ -103,9 +103,26 @@ fn dla_refuses_what_it_cannot_route() {
     };
     let tree = generate("cab").unwrap();
     assert!(refused(&tree, 0).contains("its shape is tree; use updn"));
-    let whole = generate(SHAPES[0]).unwrap();
-    assert!(refused(&whole, 8).contains("LMC"));
-    let what = Damage { links: vec![("g00r0".into(), 3)], ..Damage::default() };
-    let cut = damage(&whole, &what, 0).unwrap().fabric;
-    assert!(refused(&cut, 0).contains("no working cable joins \"g00r0\" and \"g00r1\" of one group"));
+    assert!(refused(&generate(SHAPES[0]).unwrap(), 8).contains("LMC"));
+}
+
+/// `(switch, port)` of cables: a local one, a global one, both; then what is lost of 2 x 2 x 8 x 8 pairs or more with tables of the
+/// whole fabric.
+#[test]
+fn two_lanes_do_where_a_cable_is_missing() {
+    for (arrangement, cut) in ["absolute", "relative", "circulant"].iter().flat_map(|a| {
+        [vec![("g00r0", 3)], vec![("g00r0", 6)], vec![("g00r0", 3), ("g00r0", 6), ("g04r2", 5)]]
+            .map(|cut| (a, cut))
+    }) {
+        let whole = generate(&format!("dragonfly:p=2,a=4,h=2,arrangement={arrangement}")).unwrap();
+        let links = cut.iter().map(|&(switch, port)| (switch.to_owned(), port)).collect();
+        let fabric = damage(&whole, &Damage { links, ..Damage::default() }, 0).unwrap().fabric;
+        let structure = detect(&fabric);
+        let routes = dla(&fabric, &structure, &EngineOptions::default()).unwrap();
+        let report = check(&fabric, &structure, &routes);
+        assert!(report.ok() && report.findings.is_empty(), "{arrangement} {cut:?}: {report:?}");
+        assert_eq!((report.lanes, report.unreachable_pairs, report.non_minimal_pairs), (2, 0, 0), "{cut:?}");
+        let before = dla(&whole, &detect(&whole), &EngineOptions::default()).unwrap();
+        assert!(check(&fabric, &structure, &before).unreachable_pairs > 0);
+    }
 }

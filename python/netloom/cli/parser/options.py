@@ -61,6 +61,7 @@ OPTIONS: dict[str, tuple[str, str]] = {
     "--front": ("bool", "what every number of changed entries buys"),
     "--grey": ("bool", "no colours"),
     "--grid": ("str", "a grid of ranks"),
+    "--groups": ("str", "the groups of a dragonfly"),
     "--hash": ("str", "the hash that makes a packet's bit"),
     "--hop-bits": ("int", "bits of the hop count"),
     "--hose": ("bool", "TRAFFIC is only what every host sends and receives"),

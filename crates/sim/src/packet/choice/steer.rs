@@ -19,15 +19,15 @@
 //!   0, [`HIGH_BIAS_BYTES`](crate::HIGH_BIAS_BYTES) in mode 3. A packet within its group chooses too: a detour goes by a third switch of the group.
 //!
 //! The third group is that of the far end of a random cable of the packet's own group, so groups with more cables are drawn more often; those
-//! without a cable to the destination's group are drawn again. Source's and destination's group are none. Both ways may begin with one
+//! without a cable to the destination's group are drawn again, and where there is no other the way is minimal. Source's and destination's group are none. Both ways may begin with one
 //! output: then UGAL takes the minimal one.
 //!
 //! Lanes go by slot of the way, L0 G0 L1 G1 L2: a cable within a group, one between groups, and so on. A packet that has crossed `n` cables between groups
 //! is on lane `2 n` within a group and towards its host, and on `2 n + 1` between groups; the third switch of a detour within a group
-//! counts as a cable crossed. Waiting goes to higher lanes only, as groups are
-//! cliques.
+//! counts as a cable crossed. Waiting goes to higher lanes only, but for cables of one group that go round a missing one, and these wait in no
+//! circle ([`Steering::new`]). Where no cable joins two groups minimal ways have more slots, and lanes.
 //!
-//! Responses take minimal ways, on three lanes of their own behind those of the scheme, if there are so many.
+//! Responses take minimal ways, on lanes of their own, one a slot, behind those of the scheme, if there are so many.
 //!
 //! Invariant: what is drawn for a packet depends on itself and the switch alone, so neither other packets nor a division into partitions matter.
 
@@ -69,7 +69,7 @@ impl<'a, const LOOKS: bool> Steer<'a, LOOKS> {
     }
 
     /// A switch of a third group by which there is a way, and the output towards it.
-    fn detour(&self, draw: &mut Draw, switch: SwitchId, to: u32) -> Option<(SwitchId, LinkId)> {
+    fn detour(&self, draw: &mut Draw, switch: SwitchId, to: SwitchId) -> Option<(SwitchId, LinkId)> {
         let cables = self.steering.cables_of(self.steering.group(switch));
         if cables.is_empty() {
             return None;
@@ -78,14 +78,14 @@ impl<'a, const LOOKS: bool> Steer<'a, LOOKS> {
         let mut through = None;
         for _ in 0..DRAWS {
             at = draw.below(cables.len());
-            through = self.steering.third(cables[at], to);
+            through = self.steering.third(switch, cables[at], to);
             if through.is_some() {
                 break;
             }
         }
         let through = through.or_else(|| {
             let in_order = cables[at..].iter().chain(&cables[..at]);
-            in_order.copied().find_map(|cable| self.steering.third(cable, to))
+            in_order.copied().find_map(|cable| self.steering.third(switch, cable, to))
         })?;
         let links = self.steering.paths.links(switch, through);
         Self::one_of(draw, links).map(|link| (through, link))
@@ -93,10 +93,15 @@ impl<'a, const LOOKS: bool> Steer<'a, LOOKS> {
 
     /// A third switch of a group, and the output towards it.
     fn detour_within(&self, draw: &mut Draw, switch: SwitchId, last: SwitchId) -> Option<(SwitchId, LinkId)> {
-        let members = self.steering.members(self.steering.group(switch));
-        let others = members.len().checked_sub(2).filter(|&others| others > 0)?;
-        let at = draw.below(others);
-        let through = members.iter().copied().filter(|&s| s != switch && s != last).nth(at)?;
+        let members = self.steering.members(self.steering.group(switch)).iter().copied();
+        let stays =
+            |s: SwitchId| self.steering.crossings(switch, s) == 0 && self.steering.crossings(s, last) == 0;
+        let others = members.filter(|&s| s != switch && s != last && stays(s));
+        let count = others.clone().count();
+        if count == 0 {
+            return None;
+        }
+        let through = others.clone().nth(draw.below(count))?;
         Self::one_of(draw, self.steering.paths.links(switch, through)).map(|link| (through, link))
     }
 
@@ -120,14 +125,16 @@ impl<'a, const LOOKS: bool> Steer<'a, LOOKS> {
     ) -> Option<LinkId> {
         let (steering, options) = (self.steering, self.options);
         let minimal = steering.paths.links(switch, last);
-        let to = steering.group(last);
         let mut draw = self.random.of(outputs.mark(), switch);
         way.go_minimal();
         if options.scheme == Steered::Minimal || way.is_response() {
             return Self::one_of(&mut draw, minimal);
         }
         if options.scheme == Steered::Valiant {
-            let (through, link) = self.detour(&mut draw, switch, to)?;
+            // Damage may have left no third group.
+            let Some((through, link)) = self.detour(&mut draw, switch, last) else {
+                return Self::one_of(&mut draw, minimal);
+            };
             way.go_through(through);
             return Some(link);
         }
@@ -143,12 +150,12 @@ impl<'a, const LOOKS: bool> Steer<'a, LOOKS> {
         if let Some((0, link)) = best {
             return Some(link);
         }
-        let (within, add_bytes) = (to == steering.group(switch), self.add_bytes(*way));
+        let (within, add_bytes) = (steering.group(last) == steering.group(switch), self.add_bytes(*way));
         for _ in 0..options.detours {
             let found = if within {
                 self.detour_within(&mut draw, switch, last)
             } else {
-                self.detour(&mut draw, switch, to)
+                self.detour(&mut draw, switch, last)
             };
             let Some((through, link)) = found else { break };
             let score = (u64::from(outputs.load(link)) << options.shift) + u64::from(add_bytes);

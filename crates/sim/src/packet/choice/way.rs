@@ -76,7 +76,7 @@ impl Way {
     /// Another cable between groups is behind it.
     #[inline(always)]
     pub(super) fn cross(&mut self) {
-        debug_assert!(self.crossed() < 2);
+        debug_assert!(self.crossed() < CROSSED);
         self.bits += 1;
     }
 

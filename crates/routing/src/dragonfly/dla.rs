@@ -1,0 +1,73 @@
+//! Minimal routes of a dragonfly with their lanes, one service level.
+//!
+//! Ways have at most one global cable where one is left: a local one to a switch that has a cable to the destination's
+//! group, that cable, a local one to the destination's switch. On one lane local cables of two groups wait for each other.
+//! So what came in over a global cable and leaves by a local one changes to lane 1; everything else stays on lane 0. A switch
+//! tells the two by its ports, which is all that an SL-to-VL table knows.
+//!
+//! Where there are several ways, as where several cables join two groups, destinations are spread over them (`spread.rs`).
+//! Where cables are missing ways are longer ([`PathSet::by_groups`]), and `lanes.rs` looks for lanes by turns.
+//! Source: the lanes of minimal routes of J. Kim et al., ISCA 2008 (one change of lane, after the global cable), put
+//! into tables by ports.
+
+use netloom_model::{Fabric, Routes, SwitchId};
+use netloom_topology::{Groups, Structure};
+
+use super::{lanes, spread};
+use crate::context::EngineOptions;
+use crate::error::RoutingError;
+use crate::paths::PathSet;
+use crate::{greedy, tables};
+
+/// Routes of a dragonfly, with the lanes that they need: two, or more where many cables are missing.
+///
+/// # Errors
+/// [`RoutingError::NotDragonfly`] for other fabrics and where no lanes are found, with missing cables by name;
+/// [`RoutingError::Lmc`] for an LMC above 7.
+pub fn dla(fabric: &Fabric, structure: &Structure, options: &EngineOptions) -> Result<Routes, RoutingError> {
+    tables::check_lmc(options.lmc)?;
+    let Some(groups) = structure.shape.groups() else {
+        return Err(RoutingError::NotDragonfly(format!("its shape is {}", structure.shape)));
+    };
+    let paths = PathSet::by_groups(fabric, groups);
+    // Where there is nothing to choose the quick way gives the same tables.
+    let one_way = (0..paths.group_count()).all(|group| paths.group_links(group as u32).len() < 2);
+    let routes = match one_way {
+        true => greedy::route(fabric, &paths, options),
+        false => spread::route(fabric, groups, &paths, options),
+    };
+    let lanes = match whole(fabric, groups, &paths) {
+        true => lanes::plain(fabric, groups),
+        false => lanes::assign(fabric, groups, &routes).map_err(|waiting| {
+            let [a, b] = <[_; 2]>::from(waiting).map(|link| fabric.describe_link(link));
+            RoutingError::NotDragonfly(format!(
+                "{}, and with the ways that are left {a} and {b} wait for each other on any lanes",
+                missing(fabric, groups, &paths)
+            ))
+        })?,
+    };
+    Ok(routes.with_lanes(lanes))
+}
+
+/// Whether every two switches of a group are joined, and every two groups.
+fn whole(fabric: &Fabric, groups: &Groups, paths: &PathSet) -> bool {
+    first_apart(fabric, groups, paths).is_none() && groups.global_cables.0 > 0
+}
+
+/// Two switches of a group that no working cable joins.
+fn first_apart(fabric: &Fabric, groups: &Groups, paths: &PathSet) -> Option<(SwitchId, SwitchId)> {
+    let pairs = fabric.switches().flat_map(|s| fabric.switches().map(move |t| (s, t)));
+    let mut inside = pairs.filter(|&(s, t)| s < t && groups.group(s) == groups.group(t));
+    inside.find(|&(s, t)| paths.hops(s, t) != Some(1))
+}
+
+/// What is missing, in words.
+fn missing(fabric: &Fabric, groups: &Groups, paths: &PathSet) -> String {
+    match first_apart(fabric, groups, paths) {
+        Some((s, t)) => {
+            let (a, b) = (fabric.switch_name(s), fabric.switch_name(t));
+            format!("no working cable joins \"{a}\" and \"{b}\" of one group")
+        }
+        None => groups.deviations.first().cloned().unwrap_or_else(|| "cables are missing".into()),
+    }
+}

@@ -1,0 +1,210 @@
+//! A lane for every turn of tables, so that nothing waits in a circle.
+//!
+//! A switch gives a packet its next lane by the port that it came in and the port that it leaves by: a *turn*. A lane of a
+//! link waits for a lane of the next one if some packet goes from one to the other. Where no cables are missing one rule is
+//! enough: lane 1 for what came in over a cable between groups and leaves by a local one, lane 0 for all others.
+//!
+//! Where cables are missing the rule is where the search begins. A second local cable is on lane 1 if it ends at the
+//! destination's switch, for its first one may have been on lane 1 too. As long as lanes wait in a circle, of the turns
+//! on one circle that is given another lane which leaves the fewest lanes of links on circles. With 2 lanes, then 3, then more.
+//!
+//! Source: W. J. Dally, C. L. Seitz, "Deadlock-free message routing in multiprocessor interconnection networks", IEEE Trans.
+//! Comput. C-36 (1987), for circles of waits; the search is ours.
+
+use std::collections::HashSet;
+
+use netloom_model::{Fabric, LaneMap, LinkId, NO_PORT, Routes, SwitchId};
+use netloom_topology::Groups;
+
+use super::circles;
+
+/// Most lanes that are tried: InfiniBand's data lanes that switches commonly have.
+const MOST_LANES: u8 = 8;
+
+/// Changes of one turn that are tried with so many lanes.
+const CHANGES: usize = 300;
+
+/// For so many changes a turn keeps the lane that it was given.
+const KEEPS: usize = 8;
+
+/// The lanes of tables by destination, or two links next to each other on a circle that is left.
+pub(super) fn assign(fabric: &Fabric, groups: &Groups, routes: &Routes) -> Result<LaneMap, (LinkId, LinkId)> {
+    let mut turns = Turns::new(fabric, groups, routes);
+    let mut left = None;
+    for lanes in 2..=MOST_LANES {
+        left = turns.break_circles(lanes);
+        if left.is_none() {
+            break;
+        }
+    }
+    match left {
+        Some((a, b)) => Err((LinkId(a), LinkId(b))),
+        None => Ok(LaneMap::new(fabric, |via, out, _| {
+            via.map_or(0, |via| turns.lane[turns.turn(fabric, via, out)])
+        })),
+    }
+}
+
+/// The lanes where no cable is missing.
+pub(super) fn plain(fabric: &Fabric, groups: &Groups) -> LaneMap {
+    LaneMap::new(fabric, |via, out, _| {
+        u8::from(via.is_some_and(|via| is_global(fabric, groups, via)) && is_local(fabric, groups, out))
+    })
+}
+
+fn is_local(fabric: &Fabric, groups: &Groups, link: LinkId) -> bool {
+    let ends = fabric.link_from_switch(link).zip(fabric.link_to_switch(link));
+    ends.is_some_and(|(a, b)| groups.group(a) == groups.group(b))
+}
+
+fn is_global(fabric: &Fabric, groups: &Groups, link: LinkId) -> bool {
+    fabric.between_switches(link) && !is_local(fabric, groups, link)
+}
+
+/// Turns between links, and which follows which.
+struct Turns {
+    /// Ports of a switch and one more: turn = link in * width + port out.
+    width: usize,
+    links: usize,
+    /// By turn: its lane.
+    lane: Vec<u8>,
+    /// By turn: its link out.
+    out: Vec<u32>,
+    /// Turns that packets take one after another. The second ones are all turns between links of switches.
+    pairs: Vec<(u32, u32)>,
+}
+
+impl Turns {
+    fn new(fabric: &Fabric, groups: &Groups, routes: &Routes) -> Self {
+        let width = usize::from(fabric.max_radix()) + 1;
+        let links = fabric.link_count();
+        let turns = links * width;
+        let mut it =
+            Self { width, links, lane: vec![0; turns], out: vec![u32::MAX; turns], pairs: Vec::new() };
+        let space = routes.dests(fabric);
+        // By switch: the link of a host that sends.
+        let alive = |l: &LinkId| fabric.alive(*l);
+        let own: Vec<Option<LinkId>> = fabric
+            .switches()
+            .map(|s| fabric.hosts_on(s).iter().map(|&h| fabric.host_link(h)).find(alive))
+            .collect();
+        let mut pairs = HashSet::new();
+        let mut next = vec![None; fabric.switch_count()];
+        let mut used = vec![false; fabric.switch_count()];
+        for host in fabric.hosts() {
+            let leaf = fabric.leaf(host);
+            for path in 0..1 << routes.lmc {
+                let dest = space.host(host, path);
+                for s in fabric.switches() {
+                    let port = routes.port(s, host, dest);
+                    let link = (s != leaf && port != NO_PORT).then(|| fabric.link_at(s, port)).flatten();
+                    next[s.index()] = link.and_then(|link| Some((link, fabric.link_to_switch(link)?)));
+                }
+                used.fill(false);
+                for from in fabric.switches().filter(|s| own[s.index()].is_some()) {
+                    let mut at = from;
+                    while let Some((_, to)) = next[at.index()]
+                        && !std::mem::replace(&mut used[at.index()], true)
+                    {
+                        at = to;
+                    }
+                }
+                let mut note = |at: SwitchId, via: LinkId, out: LinkId| {
+                    let turn = it.turn(fabric, via, out);
+                    it.out[turn] = out.0;
+                    let before_home = groups.group(at) == groups.group(leaf) && fabric.between_switches(via);
+                    if is_local(fabric, groups, out) && (before_home || is_global(fabric, groups, via)) {
+                        it.lane[turn] = 1;
+                    }
+                    turn as u32
+                };
+                for s in fabric.switches().filter(|s| used[s.index()]) {
+                    let Some((link, to)) = next[s.index()] else { continue };
+                    let Some((after, beyond)) = next[to.index()] else { continue };
+                    let second = note(to, link, after);
+                    if let Some(own) = own[s.index()] {
+                        pairs.insert((note(s, own, link), second));
+                    }
+                    if let Some((last, _)) = next[beyond.index()] {
+                        pairs.insert((second, note(beyond, after, last)));
+                    }
+                }
+            }
+        }
+        it.pairs = pairs.into_iter().collect();
+        it.pairs.sort_unstable();
+        it
+    }
+
+    #[inline]
+    fn turn(&self, fabric: &Fabric, via: LinkId, out: LinkId) -> usize {
+        via.index() * self.width + usize::from(fabric.link_port(out))
+    }
+
+    /// Gives turns other lanes until nothing waits in a circle; where it does not come to that, two links that follow each
+    /// other on one, and lanes as they were.
+    fn break_circles(&mut self, lanes: u8) -> Option<(u32, u32)> {
+        let before = self.lane.clone();
+        let mut kept = vec![0; self.lane.len()];
+        for change in 1..=CHANGES {
+            let circle = self.circle(lanes)?;
+            let mut best: Option<(usize, u32, u8)> = None;
+            for &turn in circle.iter().filter(|&&turn| kept[turn as usize] < change) {
+                let own = self.lane[turn as usize];
+                for lane in (0..lanes).filter(|&lane| lane != own) {
+                    self.lane[turn as usize] = lane;
+                    let left = self.on_circles(lanes).iter().filter(|&&on| on).count();
+                    if best.is_none_or(|(least, ..)| left < least) {
+                        best = Some((left, turn, lane));
+                    }
+                }
+                self.lane[turn as usize] = own;
+            }
+            let Some((_, turn, lane)) = best else { break };
+            self.lane[turn as usize] = lane;
+            kept[turn as usize] = change + KEEPS;
+        }
+        let circle = self.circle(lanes)?;
+        self.lane = before;
+        let link = |turn: u32| self.out[turn as usize];
+        Some((link(circle[0]), link(circle[1 % circle.len()])))
+    }
+
+    /// The lanes of links, as numbers, that wait for something that is left when those that wait for nothing are taken away.
+    fn on_circles(&self, lanes: u8) -> Vec<bool> {
+        let vertex = |turn: u32| self.vertex(turn, lanes);
+        let waits: Vec<(u32, u32)> = self.pairs.iter().map(|&(a, b)| (vertex(a), vertex(b))).collect();
+        circles::on_circles(self.links * usize::from(lanes), &waits)
+    }
+
+    /// The lane of the link that a turn leads into.
+    #[inline]
+    fn vertex(&self, turn: u32, lanes: u8) -> u32 {
+        self.out[turn as usize] * u32::from(lanes) + u32::from(self.lane[turn as usize])
+    }
+
+    /// The turns of a circle of waits, each into the link that the one before waits for; `None`: there is none.
+    fn circle(&self, lanes: u8) -> Option<Vec<u32>> {
+        let on = self.on_circles(lanes);
+        let vertex = |turn: u32| self.vertex(turn, lanes) as usize;
+        // One step from every lane of a link that is left: to one that is left too.
+        let mut step = vec![None; on.len()];
+        for &(a, b) in self.pairs.iter().filter(|&&(a, b)| on[vertex(a)] && on[vertex(b)]) {
+            step[vertex(a)].get_or_insert(b);
+        }
+        let mut seen = vec![false; on.len()];
+        let mut at = on.iter().position(|&on| on)?;
+        while !std::mem::replace(&mut seen[at], true) {
+            at = vertex(step[at].expect("what is left waits for something that is left"));
+        }
+        let (start, mut turns) = (at, Vec::new());
+        loop {
+            let turn = step[at].expect("on a circle");
+            turns.push(turn);
+            at = vertex(turn);
+            if at == start {
+                return Some(turns);
+            }
+        }
+    }
+}
