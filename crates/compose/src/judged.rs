@@ -235,7 +235,9 @@ impl Asked<'_> {
         let began_ps = setup.jobs.iter().map(|job| job.start_ps).min().unwrap_or(0);
         setup.jobs.iter_mut().for_each(|job| job.start_ps -= began_ps);
         setup.until_ps = setup.until_ps.map(|until_ps| until_ps.saturating_sub(began_ps));
-        let Some(pairs) = whole(setup, control)?.and_then(|outcome| outcome.recorded.pairs) else { return Ok(Vec::new()) };
+        let Some(pairs) = whole(setup, control)?.and_then(|outcome| outcome.recorded.pairs) else {
+            return Ok(Vec::new());
+        };
         let hosts = self.fabric.host_count() as u32;
         let mut windows = Vec::new();
         for rows in pairs.chunk_by(|a, b| a.interval == b.interval) {
