@@ -146,7 +146,7 @@ fn row(trace: &str, place: usize, f: usize, ground: &Ground) -> Row {
     let asked =
         Asked { fabric, structure, paths, scene: &scene, goal: &goal, start, options, model, threads: 1 };
     let choice: Choice = choose(&asked, &control).unwrap_or_else(|e| panic!("{trace}: {e}"));
-    let first = asked.run(start, Model::Packet, None, None, &control).expect("runs").expect("ends");
+    let first = asked.run(start, Model::Packet, None, &control).expect("runs").expect("ends");
     let spans = asked.windows(&first, SPANS, &control).expect("runs");
     let searched = choice.candidates.iter().find(|c| c.name == "search").unwrap_or(&choice.candidates[0]);
     let of = |routes: &Routes| {
