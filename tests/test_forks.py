@@ -23,12 +23,15 @@ SCENARIO = nl.Scenario.from_dict(
         "job": [{"name": "a", "program": {"kind": "all-to-all", "bytes": 4096}}],
     }
 )
+COUNTERS = nl.synth_counters(FABRIC, "ftree", TRAFFIC)
 
 CALLS: dict[str, Callable[[], object]] = {
     "loads": lambda: nl.loads(FABRIC, "ftree", TRAFFIC).max,
     "route": lambda: nl.route("ftree", FABRIC).table().tobytes(),
     "check": lambda: nl.check(FABRIC, nl.route("updn", FABRIC)).ok,
     "optimize": lambda: nl.optimize(FABRIC, TRAFFIC, work=20).loads.max,
+    "layers": lambda: nl.optimize_layers(FABRIC, [("a", TRAFFIC, 1.0)], work=20).objective,
+    "infer": lambda: nl.infer(FABRIC, "ftree", COUNTERS).traffic.total_bytes,
     "simulate": lambda: nl.simulate(SCENARIO, "ftree").result()["simulated_ms"],
 }
 

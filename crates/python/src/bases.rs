@@ -311,8 +311,7 @@ pub fn recover(
     let frame: Frame = basis.parse().map_err(|e: String| errors::spec(py, e))?;
     let jobs: Vec<Participants> = participants(&fabric.shared.fabric, &jobs);
     if let Some(job) = jobs.iter().find(|job| !frame.is_defined(job.hosts.len())) {
-        let text = format!("{frame}: needs a power of two of hosts, {} has {}", job.name, job.hosts.len());
-        return Err(errors::spec(py, text));
+        return Err(errors::spec(py, undefined(&frame, job)));
     }
     if let Some(truth) = truth {
         truth.check_fits(py, fabric)?;
@@ -328,9 +327,13 @@ pub fn recover(
         let routing = Routing::Tables(&routes, &scheme);
         let window = Window { name: "counters", routing, counters: &chosen };
         let joined = inference::joined(net, &[window], &jobs, unit)?;
-        let operator = &joined.operator;
-        let found = inference::recover(operator, &jobs, &joined.counted, frame, &effort, control);
-        let matrix = inference::traffic(net, operator, &jobs, &found.bytes);
+        // With the hosts of no job that sent, which are one of their own.
+        let (operator, jobs) = (&joined.operator, &joined.jobs);
+        if let Some(job) = jobs.iter().find(|job| !frame.is_defined(job.hosts.len())) {
+            return Err(InferError::Mismatch(undefined(&frame, job)));
+        }
+        let found = inference::recover(operator, jobs, &joined.counted, frame, &effort, control);
+        let matrix = inference::traffic(net, operator, jobs, &found.bytes);
         let errors = truth.and_then(|t| inference::errors(net, &matrix, t.shared.total()));
         Ok::<_, InferError>((found, matrix, errors, operator.pairs()))
     })?;
@@ -339,4 +342,9 @@ pub fn recover(
     let traffic = Traffic::from_matrix(matrix).with_hosts_hash(Some(net.hosts_hash()));
     let traffic = Py::new(py, PyTraffic::from(traffic))?;
     Ok(PyRecovered { traffic, found, errors, pairs, stopped })
+}
+
+/// Why a basis has no coefficients of a job.
+fn undefined(frame: &Frame, job: &Participants) -> String {
+    format!("{frame}: needs a power of two of hosts, {} has {}", job.name, job.hosts.len())
 }

@@ -153,7 +153,11 @@ pub fn run_until<T: Send>(
     if deadline.is_some_and(|d| Instant::now() >= d) {
         control.stop(StopReason::TimeLimit);
     }
-    let pool = (options.threads > 0 || is_forked())
+    let forked = is_forked();
+    if forked {
+        leave_global_pool();
+    }
+    let pool = (options.threads > 0 || forked)
         .then(|| rayon::ThreadPoolBuilder::new().num_threads(options.threads.min(MOST_THREADS)).build())
         .transpose()
         .map_err(|e| PyMemoryError::new_err(format!("no threads could be started: {e}")))?;
@@ -206,8 +210,19 @@ pub fn run_until<T: Send>(
     })
 }
 
-/// The process that uses the global pool; 0: nobody yet.
+/// The process that may use the global pool, the first that computes; 0: none yet.
 static POOLED: AtomicU32 = AtomicU32::new(0);
+
+/// Makes the calling thread of a forked child a pool of its own, of one thread: what it does in parallel around a computation would else ask
+/// the global pool.
+fn leave_global_pool() {
+    if rayon::current_thread_index().is_none()
+        && let Ok(pool) = rayon::ThreadPoolBuilder::new().num_threads(1).use_current_thread().build()
+    {
+        // The thread stays its worker.
+        std::mem::forget(pool);
+    }
+}
 
 /// Whether this is a child of the process that started the global pool: a fork copies the pool, not its threads, and whoever asked it
 /// would wait for ever.
