@@ -552,3 +552,11 @@ def test_more_pairs_than_can_be_laid_out_are_refused_before_memory_is_spent(netl
     error = netloom.refused("infer", spec, "ftree", "c.csv")
     assert error.startswith("65536 hosts in 1 job are 4294901760 pairs that may have talked")
     assert "--jobs" in error
+
+
+def test_coefficients_where_hosts_of_no_job_have_sent():
+    """They are a job of their own; the jobs alone are not all that the counters hold."""
+    fabric = nl.Fabric.generate("two-level:leaves=4,hosts=4,spines=2")
+    counters = nl.synth_counters(fabric, "ftree", nl.Traffic.pattern("shift:4", 16))
+    found = nl.recover(fabric, "ftree", counters, [], "identity")
+    assert found.traffic.total_bytes == pytest.approx(16.0)
