@@ -77,6 +77,16 @@ def test_loads_of_all_links_are_in_the_page(netloom):
     assert everyone == np.flatnonzero(table["alive"]).tolist()
 
 
+def test_a_bound_that_the_time_limit_cut_is_said(netloom):
+    """It stood in the JSON alone: the page gave what was known by then as the bound."""
+    netloom.ok("report", TREE, "all-to-all", "ftree", "-o", "page.html", "--time-limit", "0")
+    found = checked(page(netloom))
+    assert found.document["parts"][0]["routings"][0]["stopped"] == "time-limit"
+    assert "what was known when its time ended" in found.source
+    netloom.ok("report", TREE, "all-to-all", "ftree", "-o", "page.html")
+    assert "what was known when its time ended" not in page(netloom).source
+
+
 def test_a_bound_that_routes_can_beat_is_no_line(netloom):
     """On a dragonfly minhop leaves the up*/down* ways: 6 B, and their bound is 7 B."""
     netloom.ok("report", "dragonfly:p=2,a=4,h=2", "shift:9", "minhop", "updn", "-o", "page.html")

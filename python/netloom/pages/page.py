@@ -113,6 +113,9 @@ def _routes(at: str, part: Mapping[str, Any]) -> list[str]:
     if part["bound"] is None:
         bound = " The AR bound is none of all these routes: they leave the ways that it ranges over."
         changes.append(Column("outside_because/text", "no gap", "text"))
+    if any(row["stopped"] for row in routings):
+        bound += " Stopped: the bounds of that routing are what was known when its time ended."
+        changes.append(Column("stopped", "stopped", "text"))
     found = [
         _section(
             "Routes",
