@@ -76,3 +76,15 @@ def test_pools_of_processes_compute(start):
     context = multiprocessing.get_context(start)
     with ProcessPoolExecutor(2, mp_context=context) as pool:
         assert list(pool.map(largest, range(6), timeout=120)) == expected
+
+
+def test_joblib_hands_out_calls_and_brings_their_results_back():
+    joblib = pytest.importorskip("joblib")
+    calls = [joblib.delayed(nl.optimize)(FABRIC, TRAFFIC, work=20, seed=seed) for seed in range(2)]
+    found = joblib.Parallel(n_jobs=2)(calls)
+    for seed, result in enumerate(found):
+        assert result.routes == nl.optimize(FABRIC, TRAFFIC, work=20, seed=seed).routes
+    # What `joblib.Memory` knows calls by: equal nouns are one.
+    again = nl.Fabric.generate("two-level:leaves=8,hosts=4,spines=4")
+    assert joblib.hash(again) == joblib.hash(FABRIC)
+    assert joblib.hash(TRAFFIC) != joblib.hash(2 * TRAFFIC)

@@ -186,6 +186,71 @@ WRONG = {
         nl.ArgumentError,
         "time_limit: expected a number of seconds",
     ),
+    "a truth as a time limit": (
+        lambda: nl.loads(FABRIC, ROUTES, TRAFFIC, time_limit=True),
+        nl.ArgumentError,
+        "time_limit: expected a number of seconds, not negative, found True",
+    ),
+    "a word as a penalty": (
+        lambda: nl.optimize(FABRIC, TRAFFIC, today=ROUTES, penalty_per_change="1"),
+        nl.ArgumentError,
+        "penalty_per_change: expected bytes, not negative, found '1'",
+    ),
+    "an endless penalty": (
+        lambda: nl.optimize(FABRIC, TRAFFIC, today=ROUTES, penalty_per_change=float("inf")),
+        nl.ArgumentError,
+        "penalty_per_change: expected bytes, not negative, found inf",
+    ),
+    "a threshold of AFAR that is no number": (
+        lambda: nl.afar(FABRIC, TRAFFIC, max_load=float("nan")),
+        nl.ArgumentError,
+        "max_load: expected bytes, not negative, found nan",
+    ),
+    "a negative threshold of AFAR": (
+        lambda: nl.afar(FABRIC, TRAFFIC, max_load=-1),
+        nl.ArgumentError,
+        "max_load: expected bytes, not negative, found -1",
+    ),
+    "more noise than there is": (
+        lambda: nl.synth_counters(FABRIC, ROUTES, TRAFFIC, noise=2),
+        nl.ArgumentError,
+        "noise: expected a share, 0 to 1, found 2",
+    ),
+    "NumPy's truth as a scale": (
+        lambda: nl.synth_counters(FABRIC, ROUTES, TRAFFIC, scale=np.True_),
+        nl.ArgumentError,
+        "scale: expected a factor, 0 to 1e15, found",
+    ),
+    "no bytes of a packet": (
+        lambda: nl.synth_counters(FABRIC, ROUTES, TRAFFIC, mtu_bytes=0),
+        nl.ArgumentError,
+        "mtu_bytes: expected bytes, 1 to 1e9, found 0",
+    ),
+    "words as errors": (
+        lambda: TRAFFIC.perturbed("much"),
+        nl.ArgumentError,
+        "error: expected a number, found 'much'",
+    ),
+    "a number of 5,000 digits": (
+        lambda: nl.optimize(FABRIC, TRAFFIC, work=10**5000),
+        nl.ArgumentError,
+        "work: expected a whole number, 0 or more, found some int",
+    ),
+    "packets for half of the pairs": (
+        lambda: triples(packets=[1.0]),
+        nl.TrafficError,
+        "packets and bytes have 1 and 2 entries: expected equal counts",
+    ),
+    "masked bytes": (
+        lambda: triples(amounts=np.ma.masked_array([1.0, 2.0], [False, True])),
+        nl.TrafficError,
+        "bytes[1]: masked: expected a value",
+    ),
+    "a masked matrix": (
+        lambda: nl.Traffic.from_scipy(np.ma.masked_less(np.eye(4), 1)),
+        nl.TrafficError,
+        "matrix[0, 1]: masked: expected a value",
+    ),
     "a fabric's spec that is none": (
         lambda: nl.loads("two-level:leafs=2", "ftree", "shift:1"),
         nl.SpecError,
@@ -242,6 +307,14 @@ def test_frames_are_told_by_column_and_row(frame, message):
         nl.Traffic.from_pandas(pandas.DataFrame(frame))
     with pytest.raises(nl.TrafficError):
         nl.Traffic.from_pandas(pandas.DataFrame(frame), FABRIC)
+
+
+def test_a_frame_of_a_fabric_has_its_hosts():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"source": [0, 1], "destination": [1, 2], "bytes": [1, 2]})
+    assert nl.Traffic.from_pandas(frame, FABRIC, endpoints=4).endpoints == 4
+    with pytest.raises(nl.TrafficError, match="endpoints: expected the fabric's 4 hosts, found 99"):
+        nl.Traffic.from_pandas(frame, FABRIC, endpoints=99)
 
 
 def test_a_column_of_whole_floats_with_gaps_is_no_column_of_hosts():

@@ -73,6 +73,8 @@ def traffic_from_pandas(
         amounts = amounts.astype(np.float64)
     except (TypeError, ValueError) as error:
         raise TrafficError(f"column bytes: expected numbers ({error})") from None
+    if fabric is not None and endpoints not in (None, fabric.hosts):
+        raise TrafficError(f"endpoints: expected the fabric's {fabric.hosts} hosts, found {endpoints!r}")
     if endpoints is None:
         largest = max((int(end.max()) for end in ends if len(end)), default=0)
         endpoints = largest + 1 if fabric is None else fabric.hosts

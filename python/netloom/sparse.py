@@ -164,6 +164,7 @@ def of_dense(matrix: Any) -> Any:
     import scipy.sparse
 
     what = "expected a SciPy sparse matrix, or a dense array of numbers in 2 dimensions"
+    refuse_mask("matrix", matrix)
     try:
         array = np.asarray(matrix)
     except (ValueError, TypeError) as error:
@@ -227,6 +228,22 @@ def of_triples(
     )
 
 
+def refuse_mask(name: str, array: Any) -> None:
+    """Refuses an array of which entries are masked: what lies under a mask is no value.
+
+    Raises
+    ------
+    TrafficError
+        With the first such entry.
+    """
+    if isinstance(array, np.ma.MaskedArray) and np.ma.is_masked(array):
+        entry = tuple(int(at) for at in np.argwhere(np.ma.getmaskarray(array))[0])
+        where = ", ".join(map(str, entry))
+        raise TrafficError(
+            f"{name}[{where}]: masked: expected a value (`filled(0)` gives masked entries one)"
+        )
+
+
 def _numbers_of(fabric: Fabric) -> dict[str, int]:
     """The numbers of hosts by name; a name that several have is none."""
     names = fabric.host_names
@@ -241,6 +258,7 @@ def _numbers_of(fabric: Fabric) -> dict[str, int]:
 
 
 def _column(name: str, column: Any) -> npt.NDArray[Any]:
+    refuse_mask(name, column)
     try:
         array = np.asarray(column)
     except (ValueError, TypeError) as error:

@@ -131,6 +131,10 @@ pub fn ranges(
         let carried: f64 = set.iter().map(|&p| answer[p]).sum();
         let quietest: f64 = set.iter().map(|&p| size[p]).sum();
         let side = |sign: f64| {
+            // No prices prove no more than the sizes of pairs do.
+            if control.stopped().is_some() {
+                return f64::NEG_INFINITY;
+            }
             let mut cost = vec![0.0; operator.pairs()];
             set.iter().for_each(|&p| cost[p] = sign);
             let map = Pairs(operator);

@@ -72,6 +72,14 @@ pub enum TrafficError {
         /// Number of values.
         values: usize,
     },
+    /// As many packets as values of bytes were expected.
+    #[error("packets and bytes have {packets} and {values} entries: expected equal counts")]
+    PacketCount {
+        /// Number of values of packets.
+        packets: usize,
+        /// Number of values of bytes.
+        values: usize,
+    },
     /// An index that is not an endpoint.
     #[error("entry {entry} is from {from} to {to}: expected endpoints below {endpoints}")]
     OutOfRange {
@@ -119,14 +127,13 @@ impl Traffic {
         bytes: &[f64],
         packets: Option<&[f64]>,
     ) -> Result<Self, TrafficError> {
-        let values =
-            packets.map_or(bytes.len(), |p| if p.len() == bytes.len() { p.len() } else { usize::MAX });
-        if sources.len() != destinations.len() || sources.len() != bytes.len() || values != bytes.len() {
-            return Err(TrafficError::Lengths {
-                sources: sources.len(),
-                destinations: destinations.len(),
-                values: packets.map_or(bytes.len(), <[f64]>::len),
-            });
+        let values = bytes.len();
+        if sources.len() != destinations.len() || sources.len() != values {
+            let (sources, destinations) = (sources.len(), destinations.len());
+            return Err(TrafficError::Lengths { sources, destinations, values });
+        }
+        if let Some(packets) = packets.map(<[f64]>::len).filter(|&packets| packets != values) {
+            return Err(TrafficError::PacketCount { packets, values });
         }
         if endpoints > MAX_ENDPOINTS {
             return Err(TrafficError::TooMany { endpoints });

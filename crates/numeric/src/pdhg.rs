@@ -88,7 +88,7 @@ pub struct LpAnswer {
     pub end: LpEnd,
 }
 
-/// Steps between two looks at the errors and at `stop`.
+/// Steps between two looks at the errors.
 const LOOK: usize = 40;
 /// Restart where the step shrank to this share of the first since the last restart.
 const ENOUGH: f64 = 0.2;
@@ -114,13 +114,14 @@ pub fn solve_lp<A: LinearMap>(
     while steps < effort.steps {
         run.step(steps);
         steps += 1;
-        if steps % LOOK == 0 || steps == effort.steps {
+        let stopped = stop();
+        if steps % LOOK == 0 || steps == effort.steps || stopped {
             error = scaled.error(&run.next);
             if error <= effort.tolerance {
                 end = LpEnd::Optimal;
                 break;
             }
-            if stop() {
+            if stopped {
                 end = LpEnd::Stopped;
                 break;
             }

@@ -187,7 +187,7 @@ pub fn sparsity(
     #[pyo3(from_py_with = arguments::first)] first: usize,
     #[pyo3(from_py_with = arguments::count)] count: Option<usize>,
     #[pyo3(from_py_with = arguments::threads)] threads: usize,
-    time_limit: Option<f64>,
+    #[pyo3(from_py_with = arguments::time_limit)] time_limit: Option<f64>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Option<(usize, usize, usize)>> {
     let frame: Frame = basis.parse().map_err(|e: String| errors::spec(py, e))?;
@@ -297,13 +297,13 @@ pub fn recover(
     basis: &str,
     vl_scheme: Option<&str>,
     unit: &str,
-    mtu_bytes: f64,
+    #[pyo3(from_py_with = arguments::mtu_bytes)] mtu_bytes: f64,
     #[pyo3(from_py_with = arguments::interval)] interval: Option<usize>,
     truth: Option<&PyTraffic>,
     #[pyo3(from_py_with = arguments::steps)] steps: usize,
-    tolerance: f64,
+    #[pyo3(from_py_with = arguments::tolerance)] tolerance: f64,
     #[pyo3(from_py_with = arguments::threads)] threads: usize,
-    time_limit: Option<f64>,
+    #[pyo3(from_py_with = arguments::time_limit)] time_limit: Option<f64>,
     progress: Option<Py<PyAny>>,
     on_interrupt: &str,
 ) -> PyResult<PyRecovered> {

@@ -274,9 +274,9 @@ pub fn links_at_max_bound(
     py: Python<'_>,
     fabric: &PyFabric,
     traffic: &PyTraffic,
-    maximum: f64,
+    #[pyo3(from_py_with = arguments::maximum)] maximum: f64,
     #[pyo3(from_py_with = arguments::threads)] threads: usize,
-    time_limit: Option<f64>,
+    #[pyo3(from_py_with = arguments::time_limit)] time_limit: Option<f64>,
 ) -> PyResult<Option<u64>> {
     traffic.check_fits(py, fabric)?;
     let shared = &fabric.shared;

@@ -402,7 +402,7 @@ impl PyCounters {
         py: Python<'py>,
         #[pyo3(from_py_with = arguments::interval)] interval: usize,
         unit: &str,
-        mtu_bytes: f64,
+        #[pyo3(from_py_with = arguments::mtu_bytes)] mtu_bytes: f64,
     ) -> PyResult<Bound<'py, PyDict>> {
         let unit = self::unit(py, unit, mtu_bytes)?;
         let Some(interval) = self.counters.intervals().get(interval) else {
@@ -686,28 +686,16 @@ pub fn synth_counters(
     routes: RoutesOrEngine<'_>,
     traffic: &PyTraffic,
     vl_scheme: Option<&str>,
-    scale: f64,
-    noise: f64,
-    skew: f64,
-    missing: f64,
-    mtu_bytes: f64,
-    seconds: f64,
+    #[pyo3(from_py_with = arguments::scale)] scale: f64,
+    #[pyo3(from_py_with = arguments::noise)] noise: f64,
+    #[pyo3(from_py_with = arguments::skew)] skew: f64,
+    #[pyo3(from_py_with = arguments::missing)] missing: f64,
+    #[pyo3(from_py_with = arguments::mtu_bytes)] mtu_bytes: f64,
+    #[pyo3(from_py_with = arguments::seconds)] seconds: f64,
     #[pyo3(from_py_with = arguments::seed)] seed: u64,
     #[pyo3(from_py_with = arguments::threads)] threads: usize,
 ) -> PyResult<PyCounters> {
     traffic.check_fits(py, fabric)?;
-    for (name, value, most) in [
-        ("noise", noise, 1.0),
-        ("skew", skew, 1.0),
-        ("missing", missing, 1.0),
-        ("mtu_bytes", mtu_bytes - 1.0, 1e9),
-        ("seconds", seconds, 1e9),
-        ("scale", scale, 1e15),
-    ] {
-        if !(0.0..=most).contains(&value) {
-            return Err(errors::argument(py, format!("{name}: expected a number in range, found {value}")));
-        }
-    }
     let routes = routes.resolve(py, fabric, 0, threads)?;
     let (shared, matrix) = (&fabric.shared, &traffic.shared);
     let lanes = vl_scheme.map(|spec| counters::lane_scheme(&shared.fabric, spec)).transpose();

@@ -117,7 +117,7 @@ impl PyEquations {
         &self,
         py: Python<'py>,
         #[pyo3(from_py_with = arguments::steps)] steps: usize,
-        tolerance: f64,
+        #[pyo3(from_py_with = arguments::tolerance)] tolerance: f64,
     ) -> PyResult<Bound<'py, PyDict>> {
         let flows = Flows::new(&self.operator, &self.target, None);
         let effort = LpEffort { steps, tolerance };
@@ -178,7 +178,7 @@ impl PyEquations {
         &self,
         py: Python<'py>,
         guess: PyReadonlyArray1<'py, f64>,
-        opposite: f64,
+        #[pyo3(from_py_with = arguments::opposite)] opposite: f64,
         #[pyo3(from_py_with = arguments::rounds)] rounds: usize,
         #[pyo3(from_py_with = arguments::steps)] steps: usize,
     ) -> PyResult<Bound<'py, PyDict>> {

@@ -9,6 +9,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
+use crate::arguments;
 use crate::errors;
 use crate::fabric::{PyFabric, Shared};
 use crate::optimize::passed;
@@ -134,8 +135,8 @@ pub fn exact_model(
     traffic: &PyTraffic,
     formulation: &str,
     host_links: bool,
-    threshold: Option<f64>,
-    limit: Option<f64>,
+    #[pyo3(from_py_with = arguments::threshold)] threshold: Option<f64>,
+    #[pyo3(from_py_with = arguments::limit)] limit: Option<f64>,
 ) -> PyResult<PyExactModel> {
     traffic.check_fits(py, fabric)?;
     let built = run(py, Options::default(), |_| {

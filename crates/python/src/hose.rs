@@ -252,7 +252,7 @@ pub fn optimize_hose(
     hose: &PyHose,
     background: RoutesOrEngine<'_>,
     today: Option<RoutesOrEngine<'_>>,
-    penalty_per_change: f64,
+    #[pyo3(from_py_with = arguments::penalty_per_change)] penalty_per_change: f64,
     #[pyo3(from_py_with = arguments::max_changes)] max_changes: Option<u64>,
     #[pyo3(from_py_with = arguments::frozen)] frozen: Vec<u32>,
     stays: Option<&PyRoutes>,
@@ -261,7 +261,7 @@ pub fn optimize_hose(
     #[pyo3(from_py_with = arguments::seed)] seed: u64,
     #[pyo3(from_py_with = arguments::threads)] threads: usize,
     #[pyo3(from_py_with = arguments::work)] work: Option<u64>,
-    time_limit: Option<f64>,
+    #[pyo3(from_py_with = arguments::time_limit)] time_limit: Option<f64>,
     progress: Option<Py<PyAny>>,
     on_interrupt: &str,
 ) -> PyResult<Py<PyOptimizedHose>> {

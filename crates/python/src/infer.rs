@@ -353,7 +353,7 @@ pub fn infer(
     jobs: Option<Vec<PyRef<'_, PyJob>>>,
     vl_scheme: Option<&str>,
     unit: &str,
-    mtu_bytes: f64,
+    #[pyo3(from_py_with = arguments::mtu_bytes)] mtu_bytes: f64,
     #[pyo3(from_py_with = arguments::interval)] interval: Option<usize>,
     also: Option<Vec<Also<'_>>>,
     names: Option<Vec<String>>,
@@ -362,7 +362,7 @@ pub fn infer(
     #[pyo3(from_py_with = arguments::ranges)] ranges: usize,
     #[pyo3(from_py_with = arguments::seed)] seed: Option<u64>,
     #[pyo3(from_py_with = arguments::threads)] threads: usize,
-    time_limit: Option<f64>,
+    #[pyo3(from_py_with = arguments::time_limit)] time_limit: Option<f64>,
     progress: Option<Py<PyAny>>,
     on_interrupt: &str,
 ) -> PyResult<PyInferred> {

@@ -93,7 +93,7 @@ pub fn optimize_judged<'py>(
     model: &str,
     background: RoutesOrEngine<'_>,
     today: Option<RoutesOrEngine<'_>>,
-    penalty_per_change: f64,
+    #[pyo3(from_py_with = arguments::penalty_per_change)] penalty_per_change: f64,
     #[pyo3(from_py_with = arguments::max_changes)] max_changes: Option<u64>,
     #[pyo3(from_py_with = arguments::frozen)] frozen: Vec<u32>,
     #[pyo3(from_py_with = arguments::depth)] depth: usize,
@@ -101,7 +101,7 @@ pub fn optimize_judged<'py>(
     #[pyo3(from_py_with = arguments::seed)] seed: u64,
     #[pyo3(from_py_with = arguments::threads)] threads: usize,
     #[pyo3(from_py_with = arguments::work)] work: Option<u64>,
-    time_limit: Option<f64>,
+    #[pyo3(from_py_with = arguments::time_limit)] time_limit: Option<f64>,
     progress: Option<Py<PyAny>>,
     on_interrupt: &str,
 ) -> PyResult<(Py<PyOptimized>, Bound<'py, PyDict>)> {

@@ -480,7 +480,7 @@ pub fn loads(
     bounds: Option<&PyLinkLoads>,
     #[pyo3(from_py_with = arguments::threads)] threads: usize,
     #[pyo3(from_py_with = arguments::work)] work: Option<u64>,
-    time_limit: Option<f64>,
+    #[pyo3(from_py_with = arguments::time_limit)] time_limit: Option<f64>,
 ) -> PyResult<PyLinkLoads> {
     let fabric = &fabric.resolve(py)?;
     let traffic = &traffic.resolve(py, fabric)?;

@@ -104,7 +104,7 @@ pub fn optimize(
     traffic: TrafficOrSpec<'_>,
     background: RoutesOrEngine<'_>,
     today: Option<RoutesOrEngine<'_>>,
-    penalty_per_change: f64,
+    #[pyo3(from_py_with = arguments::penalty_per_change)] penalty_per_change: f64,
     #[pyo3(from_py_with = arguments::max_changes)] max_changes: Option<u64>,
     #[pyo3(from_py_with = arguments::frozen)] frozen: Vec<u32>,
     stays: Option<&PyRoutes>,
@@ -115,7 +115,7 @@ pub fn optimize(
     #[pyo3(from_py_with = arguments::seed)] seed: u64,
     #[pyo3(from_py_with = arguments::threads)] threads: usize,
     #[pyo3(from_py_with = arguments::work)] work: Option<u64>,
-    time_limit: Option<f64>,
+    #[pyo3(from_py_with = arguments::time_limit)] time_limit: Option<f64>,
     progress: Option<Py<PyAny>>,
     on_interrupt: &str,
 ) -> PyResult<Py<PyOptimized>> {
@@ -221,7 +221,7 @@ pub fn optimize_lmc(
     #[pyo3(from_py_with = arguments::seed)] seed: u64,
     #[pyo3(from_py_with = arguments::threads)] threads: usize,
     #[pyo3(from_py_with = arguments::work)] work: Option<u64>,
-    time_limit: Option<f64>,
+    #[pyo3(from_py_with = arguments::time_limit)] time_limit: Option<f64>,
     progress: Option<Py<PyAny>>,
     on_interrupt: &str,
 ) -> PyResult<Py<PyOptimized>> {
@@ -371,7 +371,7 @@ impl Asked {
     /// the hosts in `frozen`.
     ///
     /// # Errors
-    /// `ArgumentError` for a penalty that is none, a host that is not there, or limits without today's routes.
+    /// `ArgumentError` for a host that is not there, or limits without today's routes.
     pub fn new(
         py: Python<'_>,
         fabric: &PyFabric,
@@ -384,9 +384,6 @@ impl Asked {
             stays.check_fits(py, fabric)?;
         }
         let hosts = fabric.fabric().host_count();
-        if !(penalty.is_finite() && penalty >= 0.0) {
-            return Err(errors::argument(py, "penalty_per_change: expected bytes, not negative"));
-        }
         if !today && (penalty > 0.0 || most.is_some() || !frozen.is_empty() || stays.is_some()) {
             return Err(errors::argument(
                 py,
@@ -485,11 +482,11 @@ pub fn afar(
     fabric: &PyFabric,
     traffic: &PyTraffic,
     start: RoutesOrEngine<'_>,
-    max_load: Option<f64>,
+    #[pyo3(from_py_with = arguments::max_load)] max_load: Option<f64>,
     #[pyo3(from_py_with = arguments::max_iterations)] max_iterations: Option<u64>,
     bounds: Option<&PyLinkLoads>,
     #[pyo3(from_py_with = arguments::threads)] threads: usize,
-    time_limit: Option<f64>,
+    #[pyo3(from_py_with = arguments::time_limit)] time_limit: Option<f64>,
     progress: Option<Py<PyAny>>,
     on_interrupt: &str,
 ) -> PyResult<Py<PyOptimized>> {

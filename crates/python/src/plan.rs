@@ -73,7 +73,7 @@ pub fn plan<'py>(
     source: PathBuf,
     #[pyo3(from_py_with = arguments::seed)] seed: Option<u64>,
     #[pyo3(from_py_with = arguments::threads)] threads: usize,
-    time_limit: Option<f64>,
+    #[pyo3(from_py_with = arguments::time_limit)] time_limit: Option<f64>,
     progress: Option<Py<PyAny>>,
     runs: HashMap<usize, f64>,
 ) -> PyResult<Bound<'py, PyDict>> {

@@ -91,8 +91,7 @@ pub fn left(time_limit: Option<f64>, began: Instant) -> Option<f64> {
 /// Runs `work` without the interpreter lock; see the module.
 ///
 /// # Errors
-/// `KeyboardInterrupt` (unless [`Interrupt`] says otherwise), whatever `progress` raised, `InternalError` for a panic,
-/// `ArgumentError` for a time limit that is no time.
+/// `KeyboardInterrupt` (unless [`Interrupt`] says otherwise), whatever `progress` raised, `InternalError` for a panic.
 pub fn run<T: Send>(
     py: Python<'_>,
     options: Options,
@@ -131,11 +130,6 @@ pub fn run_until<T: Send>(
     options: Options,
     work: impl FnOnce(&Control) -> T + Send,
 ) -> PyResult<Ended<T>> {
-    if options.time_limit.is_some_and(|s| s.is_nan() || s < 0.0) {
-        let found = options.time_limit.unwrap_or_default();
-        let message = format!("time_limit: expected a number of seconds, not negative, found {found}");
-        return Err(errors::argument(py, message));
-    }
     let started = Instant::now();
     let improvements = Arc::new(Mutex::new(Vec::new()));
     let control = Control::observed({

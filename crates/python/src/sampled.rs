@@ -45,8 +45,8 @@ pub fn sample(
     scenario: &PyScenario,
     routing: Option<&str>,
     method: &str,
-    rate: f64,
-    every_us: Option<f64>,
+    #[pyo3(from_py_with = arguments::rate)] rate: f64,
+    #[pyo3(from_py_with = arguments::every_us)] every_us: Option<f64>,
     contexts: &str,
     marking: &str,
     #[pyo3(from_py_with = arguments::ecn_bytes)] ecn_bytes: Option<u32>,
@@ -57,7 +57,7 @@ pub fn sample(
     truth: bool,
     routes: Option<Py<PyRoutes>>,
     #[pyo3(from_py_with = arguments::threads)] threads: usize,
-    time_limit: Option<f64>,
+    #[pyo3(from_py_with = arguments::time_limit)] time_limit: Option<f64>,
     progress: Option<Py<PyAny>>,
     on_interrupt: &str,
 ) -> PyResult<PySampled> {
@@ -69,7 +69,6 @@ pub fn sample(
             format!("{}: model = \"{model}\": expected packet, as packets are sampled", stage.label);
         return Err(errors::simulation(py, message));
     }
-    check(py, rate, every_us)?;
     let asked = Sampling {
         method: self::method(py, &stage.shared, method, hash)?,
         rate,
@@ -144,14 +143,13 @@ pub fn decode_packets<'py>(
     carries: PyReadonlyArray1<'py, u32>,
     congested: PyReadonlyArray1<'py, u8>,
     method: &str,
-    rate: f64,
-    every_us: Option<f64>,
+    #[pyo3(from_py_with = arguments::rate)] rate: f64,
+    #[pyo3(from_py_with = arguments::every_us)] every_us: Option<f64>,
     #[pyo3(from_py_with = arguments::hop_bits)] hop_bits: u8,
     hash: Option<&str>,
 ) -> PyResult<(Bound<'py, PyDict>, Bound<'py, PyDict>, BTreeMap<&'static str, (u64, usize)>)> {
     let shared = Arc::clone(&fabric.shared);
     let method = self::method(py, &shared, method, hash)?;
-    check(py, rate, every_us)?;
     let hop_bits = hop_bits_of(py, hop_bits)?;
     let (time_ps, context, id) = (time_ps.as_slice()?, context.as_slice()?, id.as_slice()?);
     let (source, destination) = (source.as_slice()?, destination.as_slice()?);
@@ -205,19 +203,6 @@ fn distinct(py: Python<'_>, method: &Method, ids: &[u32]) -> PyResult<()> {
          another (--hash 0x8d,0x127be738 suits ids of 16 bits, md5 and siphash any), or ids of more bits"
     );
     Err(errors::simulation(py, message))
-}
-
-/// Refuses a rate that is no share and windows that are none.
-fn check(py: Python<'_>, rate: f64, every_us: Option<f64>) -> PyResult<()> {
-    if !(rate > 0.0 && rate <= 1.0) {
-        let message = format!("rate: expected a share of packets, above 0 and at most 1, found {rate}");
-        return Err(errors::argument(py, message));
-    }
-    if let Some(us) = every_us.filter(|us| !(0.1..=1e8).contains(us)) {
-        let message = format!("every_us: expected microseconds, 0.1 to 1e8, found {us}");
-        return Err(errors::argument(py, message));
-    }
-    Ok(())
 }
 
 fn hop_bits_of(py: Python<'_>, bits: u8) -> PyResult<HopBits> {

@@ -491,7 +491,7 @@ impl PyTraffic {
     fn perturbed(
         &self,
         py: Python<'_>,
-        error: f64,
+        #[pyo3(from_py_with = arguments::error)] error: f64,
         #[pyo3(from_py_with = arguments::seed)] seed: u64,
     ) -> PyResult<Self> {
         self.sample(py, patterns::Estimate::Relative(error), seed)

@@ -1,7 +1,9 @@
 //! Arguments: numbers within their range and nouns by their specs, or an error that says which argument, what was expected and what was given.
 
+mod real;
 mod specs;
 
+pub use real::*;
 pub use specs::{FabricOrSpec, TrafficOrSpec};
 
 use pyo3::prelude::*;
@@ -52,14 +54,24 @@ impl<T: Whole> Whole for Vec<T> {
 }
 
 fn refused(name: &str, value: &Bound<'_, PyAny>, least: u64, most: u64) -> PyErr {
-    let found = match value.repr() {
-        Ok(text) => text.to_string_lossy().chars().take(60).collect(),
+    let found = match shown(value) {
+        Ok(found) => found,
         Err(error) => return error,
     };
-    let found: String = found;
     let range =
         if most > u64::from(u32::MAX) { format!("{least} or more") } else { format!("{least} to {most}") };
     errors::argument(value.py(), format!("{name}: expected a whole number, {range}, found {found}"))
+}
+
+/// A value as Python shows it, cut where it is long.
+fn shown(value: &Bound<'_, PyAny>) -> PyResult<String> {
+    // Python does not show whole numbers of more than 4,300 digits.
+    let Ok(text) = value.repr() else { return Ok(format!("some {}", value.get_type().name()?)) };
+    let text = text.to_string_lossy();
+    match text.char_indices().nth(60) {
+        Some((at, _)) => Ok(format!("{}...", &text[..at])),
+        None => Ok(text.into_owned()),
+    }
 }
 
 macro_rules! numbers {
