@@ -7,7 +7,7 @@ use crate::tree::Tree;
 const PACKAGE: &str = "python/netloom/";
 
 /// Modules and packages right below `netloom`, from the ground up. Neighbours on a floor never import each other.
-const FLOORS: [&[&str]; 11] = [
+const FLOORS: [&[&str]; 12] = [
     &["errors"],
     &["examples", "extras"],
     &["reading"],
@@ -29,6 +29,7 @@ const FLOORS: [&[&str]; 11] = [
         "slurm",
         "sparse",
     ],
+    &["session"],
     &["frames", "gpu", "interop"],
     &["live", "runs", "tables"],
     &["apply", "plot", "sampling"],

@@ -20,7 +20,7 @@ from netloom.noise import by_size, differences, estimate, joined, summary, worst
 
 if TYPE_CHECKING:
     from netloom._core import Routes, Scenario, Simulation
-    from netloom.cli.simulate.several import Line
+    from netloom.session.side_by_side import Line
 
 WORST = 5
 """Messages that are named."""

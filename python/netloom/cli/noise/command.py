@@ -22,12 +22,12 @@ from netloom.cli.shared.guard import TOO_LATE
 from netloom.cli.shared.options import Options, within
 from netloom.cli.shared.run import Run
 from netloom.cli.simulate.command import overrides_of
-from netloom.cli.simulate.several import partitions, side_by_side
 from netloom.findings import Finding, finding
+from netloom.session.side_by_side import partitions, side_by_side
 
 if TYPE_CHECKING:
     from netloom._core import Scenario
-    from netloom.cli.simulate.several import Line
+    from netloom.session.side_by_side import Line
 
 
 def noise(

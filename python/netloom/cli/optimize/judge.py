@@ -17,10 +17,11 @@ from typing import TYPE_CHECKING, Any, Literal
 from cyclopts import Group, Parameter
 
 from netloom.cli.optimize.goals import Goal
-from netloom.cli.shared import jobs_file, render
+from netloom.cli.shared import render
 from netloom.cli.shared.exits import STDIO
 from netloom.cli.shared.inputs import is_recorded, of_run
-from netloom.cli.shared.outputs import ending
+from netloom.session import jobs_file
+from netloom.session.sources import ending
 from netloom.shown import legend
 
 if TYPE_CHECKING:

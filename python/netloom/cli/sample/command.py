@@ -15,7 +15,7 @@ from netloom.cli.shared.run import Run
 from netloom.cli.shared.runs import Recorded
 from netloom.cli.shared.unfit import named, need, refuse
 from netloom.cli.simulate import command as simulate
-from netloom.cli.simulate.several import side_by_side
+from netloom.session.side_by_side import side_by_side
 
 if TYPE_CHECKING:
     from netloom._core import Sampled, Scenario

@@ -20,9 +20,9 @@ from netloom.cli.shared.runs import Recorded
 from netloom.cli.shared.unfit import exclude, named, need, refuse
 from netloom.cli.simulate import report, varied
 from netloom.cli.simulate.checkpoint import Checkpoint, check_checkpoint
-from netloom.cli.simulate.several import partitions, side_by_side
 from netloom.findings import bad
 from netloom.runs import lock
+from netloom.session.side_by_side import partitions, side_by_side
 
 if TYPE_CHECKING:
     from netloom._core import Scenario, Simulation

@@ -19,8 +19,8 @@ from netloom.cli.shared.exits import UsageError
 from netloom.cli.shared.options import Options
 from netloom.cli.shared.run import Run
 from netloom.cli.simulate import report
-from netloom.cli.simulate.several import partitions, side_by_side
 from netloom.errors import FormatError
+from netloom.session.side_by_side import partitions, side_by_side
 
 if TYPE_CHECKING:
     from netloom._core import Scenario

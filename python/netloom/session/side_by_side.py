@@ -17,13 +17,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from netloom.cli.shared import guard
-from netloom.cli.shared.streams import Interruption
+from netloom.session.interruption import Interruption
 
 if TYPE_CHECKING:
     from rich.progress import Progress
 
-    from netloom.cli.shared.run import Run
+    from netloom.session.session import Session
 
 _Result = TypeVar("_Result")
 _LOOK_SECONDS = 0.05
@@ -33,7 +32,7 @@ _PATIENCE_SECONDS = 1.0
 
 
 def side_by_side(
-    run: Run,
+    run: Session,
     names: Sequence[str],
     work: Callable[[str, int, float | None, Line], _Result],
     ended: Callable[[str, _Result], None],
@@ -45,12 +44,12 @@ def side_by_side(
 
     Parameters
     ----------
-    run : Run
+    run : Session
         Has the number of threads, the time limit, and what to do from Ctrl-C on.
     names : sequence of str
         Routings, begun in this order.
     work : callable
-        Simulates one; returns early, with what it has, when `progress` raises `streams.Interruption`.
+        Simulates one; returns early, with what it has, when `progress` raises `Interruption`.
     ended : callable
         Takes each result, on the main thread, as they come.
     lines : mapping, optional
@@ -63,14 +62,14 @@ def side_by_side(
     Exception
         What `work` raised for the first name for which it did.
     """
-    threads = run.options.threads or os.cpu_count() or 1
+    threads = run.threads or os.cpu_count() or 1
     workers = max(1, min(threads, len(names)))
     left = run.left
     end = None if left is None else time.monotonic() + left
     stops = {name: threading.Event() for name in names}
     failed: dict[str, BaseException] = {}
 
-    with _bars(run, stops, lines or {}) as report_for, _pool(workers) as pool:
+    with _bars(run, stops, lines or {}) as report_for, _pool(run, workers) as pool:
 
         def one(name: str) -> _Result | None:
             left = None if end is None else max(0.0, end - time.monotonic())
@@ -90,7 +89,7 @@ def side_by_side(
                     stop.set()
                 patience -= 0.0 if done else _LOOK_SECONDS
                 if leaves and patience <= 0:
-                    guard.left_behind = True
+                    run.left_behind = True
                     break
             for future in done:
                 name = waiting.pop(future)
@@ -107,25 +106,25 @@ def side_by_side(
 
 
 @contextlib.contextmanager
-def _pool(workers: int) -> Iterator[ThreadPoolExecutor]:
+def _pool(run: Session, workers: int) -> Iterator[ThreadPoolExecutor]:
     """Threads that are waited for at the end, but for those that are left behind."""
     pool = ThreadPoolExecutor(workers)
     try:
         yield pool
     finally:
-        pool.shutdown(wait=not guard.left_behind, cancel_futures=guard.left_behind)
+        pool.shutdown(wait=not run.left_behind, cancel_futures=run.left_behind)
 
 
-def partitions(run: Run, threads: int) -> int:
+def partitions(run: Session, threads: int) -> int:
     """Threads that one simulation is cut into partitions for.
 
     Partitions meet many times a millisecond, which pays only where every thread has a core of its own. So a
-    simulation has one thread unless `--threads` asks for more.
+    simulation has one thread unless somebody asks for more.
 
     Parameters
     ----------
-    run : Run
-        Has what `--threads` said.
+    run : Session
+        Has the number that was asked for.
     threads : int
         Threads that are free for this simulation, at least 1.
 
@@ -134,7 +133,7 @@ def partitions(run: Run, threads: int) -> int:
     int
         At least 1.
     """
-    return threads if run.options.threads else 1
+    return threads if run.threads else 1
 
 
 class Line:
@@ -181,7 +180,7 @@ class Line:
 
 @contextlib.contextmanager
 def _bars(
-    run: Run, stops: Mapping[str, threading.Event], lines: Mapping[str, str]
+    run: Session, stops: Mapping[str, threading.Event], lines: Mapping[str, str]
 ) -> Iterator[Callable[[str], Line]]:
     """Lines on a terminal: simulated time, and how fast it runs. Ends those whose event is set."""
     with run.bars() as bar:
