@@ -82,6 +82,9 @@ if TYPE_CHECKING:
     )
     from netloom.pages.api import report
     from netloom.planning.answer import plan
+    from netloom.runs.api import read_run
+    from netloom.simulating.routings import simulate_routings
+    from netloom.simulating.varied import simulate_varied
     from netloom.sweeps.api import sweep
 
 __all__ = [
@@ -139,11 +142,14 @@ __all__ = [
     "optimize_lmc",
     "place_jobs",
     "plan",
+    "read_run",
     "recover",
     "repaired",
     "report",
     "route",
     "simulate",
+    "simulate_routings",
+    "simulate_varied",
     "sparsity",
     "stages",
     "sweep",
@@ -154,7 +160,10 @@ __all__ = [
 
 _HOMES = {
     "plan": "netloom.planning.answer",
+    "read_run": "netloom.runs.api",
     "report": "netloom.pages.api",
+    "simulate_routings": "netloom.simulating.routings",
+    "simulate_varied": "netloom.simulating.varied",
     "sweep": "netloom.sweeps.api",
 }
 """Where names are that are neither the core's nor errors."""

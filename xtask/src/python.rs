@@ -7,7 +7,7 @@ use crate::tree::Tree;
 const PACKAGE: &str = "python/netloom/";
 
 /// Modules and packages right below `netloom`, from the ground up. Neighbours on a floor never import each other.
-const FLOORS: [&[&str]; 12] = [
+const FLOORS: [&[&str]; 13] = [
     &["errors"],
     &["examples", "extras"],
     &["reading"],
@@ -31,8 +31,9 @@ const FLOORS: [&[&str]; 12] = [
     ],
     &["session"],
     &["frames", "gpu", "interop"],
-    &["live", "runs", "tables"],
-    &["apply", "plot", "sampling"],
+    &["live", "tables"],
+    &["runs"],
+    &["apply", "plot", "sampling", "simulating"],
     &["diagnose", "loop", "planning", "sweeps"],
     &["pages", "watch"],
     &["cli"],

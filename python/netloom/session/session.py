@@ -7,11 +7,12 @@ prints notes), a function of the Python API another. What verbs do is written on
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from netloom import reading
 from netloom.errors import ArgumentError
@@ -84,7 +85,8 @@ class Session:
         self.notes: list[tuple[str, str]] = []
         self.findings: list[Finding] = []
         self.left_behind = False
-        self._progress = progress
+        self.heard = progress
+        self._inputs: list[dict[str, Any]] = []
         self._seconds: dict[str, float] = {}
         self._started = time.perf_counter()
         self._aside = 0.0
@@ -178,7 +180,7 @@ class Session:
     @contextlib.contextmanager
     def progress(self, what: str) -> Iterator[Callable[[int, int], object] | None]:
         """Yields `report(done, total)` of one step, or None where nobody hears."""
-        yield self._progress
+        yield self.heard
 
     @contextlib.contextmanager
     def bars(self) -> Iterator[Progress | None]:
@@ -389,11 +391,20 @@ class Session:
             )
 
     def read(self, role: str, source: str) -> bytes:
-        """Reads a whole file, an input in the `role` of `fabric`, `traffic`, …"""
-        return reading.whole(source, pipes=True)
+        """Reads a whole file, an input in the `role` of `fabric`, `traffic`, …, and notes its sha256."""
+        data = reading.whole(source, pipes=True)
+        self.note_input(role, source, hashlib.sha256(data).hexdigest())
+        return data
 
     def note_input(self, role: str, source: str, sha256: str | None) -> None:
-        """Notes an input; generated ones have no sha256."""
+        """Adds an input to what a result comes from; generated ones have no sha256."""
+        self._inputs.append({"role": role, "source": "-" if source == STDIO else source, "sha256": sha256})
+
+    def origin(self) -> dict[str, Any]:
+        """What a result comes from: version, inputs, seed."""
+        from netloom import __version__
+
+        return {"netloom": __version__, "inputs": self._inputs, "seed": self.given_seed}
 
     def note_jobs(self, jobs: Path) -> None:
         """Adds the files that a jobs file names, once it has been read and is known to be right."""

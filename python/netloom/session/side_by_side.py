@@ -82,24 +82,30 @@ def side_by_side(
         run.finishing()
         waiting: dict[Future[_Result | None], str] = {pool.submit(one, name): name for name in names}
         patience = _PATIENCE_SECONDS
-        while waiting:
-            done, _ = wait(waiting, timeout=_LOOK_SECONDS, return_when=FIRST_COMPLETED)
-            if run.interrupted:
-                for stop in stops.values():
-                    stop.set()
-                patience -= 0.0 if done else _LOOK_SECONDS
-                if leaves and patience <= 0:
-                    run.left_behind = True
-                    break
-            for future in done:
-                name = waiting.pop(future)
-                error = future.exception()
-                if error is not None:
-                    failed[name] = error
-                    for later in names[names.index(name) + 1 :]:
-                        stops[later].set()
-                elif (result := future.result()) is not None:
-                    ended(name, result)
+        try:
+            while waiting:
+                done, _ = wait(waiting, timeout=_LOOK_SECONDS, return_when=FIRST_COMPLETED)
+                if run.interrupted:
+                    for stop in stops.values():
+                        stop.set()
+                    patience -= 0.0 if done else _LOOK_SECONDS
+                    if leaves and patience <= 0:
+                        run.left_behind = True
+                        break
+                for future in done:
+                    name = waiting.pop(future)
+                    error = future.exception()
+                    if error is not None:
+                        failed[name] = error
+                        for later in names[names.index(name) + 1 :]:
+                            stops[later].set()
+                    elif (result := future.result()) is not None:
+                        ended(name, result)
+        except KeyboardInterrupt:
+            # Of a caller whose Ctrl-C is not only noted: what runs keeps its state and ends.
+            for stop in stops.values():
+                stop.set()
+            raise
         for name in names:
             if name in failed:
                 raise failed[name]
@@ -147,10 +153,18 @@ class Line:
         The lines on a terminal.
     task : int
         Which of them.
+    heard : callable, optional
+        Hears of it too.
     """
 
-    def __init__(self, stop: threading.Event, bar: Progress | None, task: Any) -> None:
-        self._stop, self._bar, self._task = stop, bar, task
+    def __init__(
+        self,
+        stop: threading.Event,
+        bar: Progress | None,
+        task: Any,
+        heard: Callable[[int, int], object] | None = None,
+    ) -> None:
+        self._stop, self._bar, self._task, self._heard = stop, bar, task, heard
         self._what = ""
         self._began: tuple[int, float] | None = None
 
@@ -168,6 +182,8 @@ class Line:
 
     def __call__(self, done_ps: int, total_ps: int) -> None:
         self.check()
+        if self._heard is not None:
+            self._heard(done_ps, total_ps)
         if self._bar is None:
             return
         # From where the simulation begins, which may be in the middle.
@@ -190,7 +206,7 @@ def _bars(
             line = lines.get(name, name)
             if bar is not None and line not in tasks:
                 tasks[line] = bar.add_task(line, total=None, told="")
-            return Line(stops[name], bar, tasks.get(line))
+            return Line(stops[name], bar, tasks.get(line), run.heard)
 
         yield report_for
 

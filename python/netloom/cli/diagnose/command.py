@@ -14,7 +14,7 @@ from netloom import extras, reading
 from netloom import findings as registry
 from netloom.cli.diagnose import readings
 from netloom.cli.diagnose import report as diagnosed
-from netloom.cli.shared import options, render, runs
+from netloom.cli.shared import options, render
 from netloom.cli.shared.exits import UsageError
 from netloom.cli.shared.options import Options
 from netloom.cli.shared.run import Run
@@ -22,6 +22,7 @@ from netloom.cli.shared.unfit import exclude, named, need, refuse
 from netloom.errors import FormatError, NetloomError
 from netloom.files import Scratch
 from netloom.manifest import content
+from netloom.runs import folder as runs
 
 if TYPE_CHECKING:
     from netloom._core import Traffic

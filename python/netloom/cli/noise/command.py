@@ -24,6 +24,7 @@ from netloom.cli.shared.run import Run
 from netloom.cli.simulate.command import overrides_of
 from netloom.findings import Finding, finding
 from netloom.session.side_by_side import partitions, side_by_side
+from netloom.simulating.routings import opened
 
 if TYPE_CHECKING:
     from netloom._core import Scenario
@@ -80,11 +81,7 @@ def noise(
         raise UsageError("a scenario cannot come from standard input: it names files beside it")
     overrides = overrides_of(set_ or [], model, routings, False, options)
     run = Run("noise", options, product=False, endings=(".json", ".csv"), searches=True)
-    run.read("scenario", scenario)
-    with run.timed("read"):
-        given = _core.Scenario.read(scenario, overrides)
-        run.note_planes(given.fabric)
-        inputs.note_jobs_file(run, given)
+    given = opened(run, scenario, overrides, files=False).scenario
     names = [one.name for one in given.jobs]
     if job is not None and job not in names:
         raise UsageError(f'--job "{job}": expected a job of {scenario}: {", ".join(names)}')

@@ -12,12 +12,13 @@ from cyclopts import Parameter
 
 from netloom import extras
 from netloom.cli.sample import measured, report
-from netloom.cli.shared import options, outputs, render, runs
+from netloom.cli.shared import options, outputs, render
 from netloom.cli.shared.exits import UsageError
 from netloom.cli.shared.options import Options
 from netloom.cli.shared.run import Run
 from netloom.errors import FormatError
 from netloom.findings import Finding, finding
+from netloom.runs import folder as runs
 
 if TYPE_CHECKING:
     import pyarrow as pa

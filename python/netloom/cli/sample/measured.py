@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from netloom.cli.shared import runs
 from netloom.cli.shared.run import Run
+from netloom.runs import folder as runs
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -20,7 +20,7 @@ from netloom.session.sources import raise_not_an_engine as raise_not_an_engine
 from netloom.session.sources import split_plane as split_plane
 
 if TYPE_CHECKING:
-    from netloom._core import Fabric, Scenario
+    from netloom._core import Fabric
     from netloom.session.session import Session
 
 
@@ -98,12 +98,3 @@ def _groups_by_names(rule: str, names: Sequence[str]) -> dict[str, str]:
     if odd is not None:
         raise UsageError(f"--groups {rule}: expected a rule for the names of all switches, found {odd}")
     return {name: match[1] for name, match in found.items() if match is not None}
-
-
-def note_jobs_file(run: Session, given: Scenario) -> None:
-    """Says that jobs of a jobs file have no programs, and what is run in their place."""
-    if given.jobs_of_file is not None:
-        run.note(
-            f"{given.path}: jobs of a jobs file run as matrix programs: all messages of a phase at once, "
-            "and the next phase when they have arrived"
-        )

@@ -73,7 +73,6 @@ class Run(Session):
         self.options = options
         self.name_map = options.name_map
         self._product = product
-        self._inputs: list[dict[str, Any]] = []
         self._stdin_used = False
         self._interrupt = streams.DeferredInterrupt()
         self._outputs: list[Path] = []
@@ -173,21 +172,11 @@ class Run(Session):
             for output in self._outputs:
                 if same_file(output, Path(source)):
                     raise UsageError(f"{output} would be written over: it is the {role} that is read")
-            data = reading.whole(source, pipes=True)
+            return super().read(role, source)
         self.note_input(role, source, hashlib.sha256(data).hexdigest())
         return data
 
-    def note_input(self, role: str, source: str, sha256: str | None) -> None:
-        """Adds an input to the envelope; generated ones have no sha256."""
-        self._inputs.append({"role": role, "source": "-" if source == STDIO else source, "sha256": sha256})
-
     # Outputs
-
-    def origin(self) -> dict[str, Any]:
-        """What a result comes from: version, inputs, seed."""
-        from netloom import __version__
-
-        return {"netloom": __version__, "inputs": self._inputs, "seed": self.options.seed}
 
     def write(
         self, data: bytes | Routes, path: Path | None = None, *, holes: bool = False, lanes: bool = False

@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import Any
 
 from netloom import reading
-from netloom.cli.shared.runs import Recorded, as_json, damaged, digest, folder_names, is_whole, sealed
 from netloom.errors import FormatError
 from netloom.files import Folder
 from netloom.runs import lock
+from netloom.runs.folder import Recorded, as_json, damaged, digest, folder_names, is_whole, sealed
 
 RECORD, STATE = "run.json", "state"
 RECORD_SCHEMA = "netloom.routing-run/2"

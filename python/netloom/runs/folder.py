@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from netloom import files
-from netloom.cli.shared import render
 from netloom.errors import FormatError
 from netloom.files import Folder, Scratch
 from netloom.manifest import (
@@ -32,10 +31,11 @@ from netloom.manifest import (
     read_manifest,
     total_sum,
 )
+from netloom.shown import documents
 
 if TYPE_CHECKING:
     from netloom._core import Fabric, Simulation
-    from netloom.cli.shared.run import Run
+    from netloom.session.session import Session
 
 __all__ = [
     "MANIFEST",
@@ -63,9 +63,9 @@ _MADE = "run"
 """The folder that is made, in a scratch folder."""
 
 
-def reader(run: Run) -> Callable[[Path], bytes]:
+def reader(session: Session) -> Callable[[Path], bytes]:
     """What reads a file of a run's folder, and notes it as an input."""
-    return lambda path: run.read("run", str(path))
+    return lambda path: session.read("run", str(path))
 
 
 @dataclass(frozen=True)
@@ -122,14 +122,14 @@ def folder_names(routings: Sequence[str]) -> list[str]:
 
 def as_json(document: Mapping[str, Any]) -> bytes:
     """JSON as a file."""
-    return f"{render.as_json(document)}\n".encode()
+    return f"{documents.as_json(document)}\n".encode()
 
 
 def sealed(document: Mapping[str, Any]) -> bytes:
     """JSON as a file, with the sum of all that it says as its last key, `sha256`."""
     # As it will be read: what is not finite is null in the file.
     rest = {key: value for key, value in document.items() if key != "sha256"}
-    return as_json({**rest, "sha256": total_sum(json.loads(render.as_json(rest)))})
+    return as_json({**rest, "sha256": total_sum(json.loads(documents.as_json(rest)))})
 
 
 def check_folder(path: Path) -> None:
