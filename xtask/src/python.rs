@@ -34,7 +34,7 @@ const FLOORS: [&[&str]; 13] = [
     &["live", "tables"],
     &["runs"],
     &["apply", "plot", "sampling", "simulating"],
-    &["diagnose", "loop", "planning", "sweeps"],
+    &["diagnose", "loop", "optimizing", "planning", "sweeps"],
     &["pages", "watch"],
     &["cli"],
 ];

@@ -10,13 +10,14 @@ from netloom.cli import traffic
 from netloom.cli.counters import windows
 from netloom.cli.infer import memory
 from netloom.cli.lanes import files
-from netloom.cli.shared import doubt, inputs, options, render
+from netloom.cli.shared import inputs, options, render
 from netloom.cli.shared import jobs as who
 from netloom.cli.shared.exits import UsageError
 from netloom.cli.shared.options import Options
 from netloom.cli.shared.run import Run
 from netloom.cli.shared.unfit import named, need, refuse
 from netloom.findings import findings
+from netloom.optimizing import doubt
 
 if TYPE_CHECKING:
     from netloom._core import Fabric, Job

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from netloom.cli.shared import render
 from netloom.paths.hottest import HOTTEST as HOTTEST
@@ -12,12 +12,6 @@ from netloom.paths.hottest import hottest as hottest
 from netloom.paths.hottest import loads_result as loads_result
 from netloom.session.session import stopped_text as stopped_text
 from netloom.shown import legend
-
-if TYPE_CHECKING:
-    from netloom._core import Outcome
-
-LEVELS = 4
-"""How many of the highest loads an optimisation lists."""
 
 
 def loads_text(result: Mapping[str, Any]) -> str:
@@ -130,16 +124,6 @@ def proven(result: Mapping[str, Any], percent: float | None) -> str:
 def links(number: int) -> str:
     """`1 link`, `2 links`."""
     return f"{render.count(number)} link{'' if number == 1 else 's'}"
-
-
-def status(best: Outcome, *, proven: bool) -> str:
-    """How the search for `best` ended; `proven`: whether the routes that are told meet their bound.
-
-    They may be others: today's that stayed, or an exact model's.
-    """
-    if proven:
-        return "optimal"
-    return "exhausted" if best.status == "optimal" else best.status
 
 
 def port_text(link: Mapping[str, Any], side: str) -> str:

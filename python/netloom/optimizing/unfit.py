@@ -6,7 +6,7 @@ meant where nobody says otherwise, and the same table is asked again.
 
 from __future__ import annotations
 
-from netloom.cli.shared.unfit import exclude, need
+from netloom.session.unfit import exclude, need
 
 PHASES = "--objective sum"
 """What is meant where the traffic has phases and no objective is given."""

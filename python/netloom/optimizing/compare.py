@@ -1,4 +1,4 @@
-"""`netloom optimize --compare`: every way to make routes on today's input, side by side.
+"""Every way to make routes on today's input, side by side.
 
 Table 3.3 of the dissertation, for the fabric and the traffic at hand: the optimiser, AFAR, offline
 coloured routing, and the engines.
@@ -9,12 +9,9 @@ hold, by the AR bound alone, and what takes other ways by bounds of any routes.
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from netloom.cli.shared import render, results
-from netloom.cli.shared.run import Run
-from netloom.shown import legend
+from netloom.session.session import Session
 
 if TYPE_CHECKING:
     from netloom._core import Fabric, LinkLoads, Optimized, Routes, Traffic
@@ -25,7 +22,7 @@ _FEWER = "netloom-lmc-"
 
 
 def compare(
-    run: Run,
+    session: Session,
     fabric: Fabric,
     traffic: Traffic,
     best: LinkLoads,
@@ -38,7 +35,7 @@ def compare(
 
     Parameters
     ----------
-    run : Run
+    session : Session
         Its seed, threads and time limit hold for every method.
     fabric, traffic
         The input.
@@ -53,13 +50,13 @@ def compare(
     lmc : int
         Of the optimised routes. With fewer addresses a host the optimiser is asked once more.
     """
-    rows = [_row("netloom", best, seconds, loops=_loops(run, fabric, routes))]
+    rows = [_row("netloom", best, seconds, loops=_loops(session, fabric, routes))]
     dragonfly = ("dla",) if fabric.shape["kind"] == "dragonfly" else ()
     for name in (*(f"{_FEWER}{k}" for k in range(lmc)), *dragonfly, *METHODS):
         started = time.perf_counter()
         try:
-            found, made, took, note = _loads(run, name, fabric, traffic, best, begin, started)
-            loops = None if made is None else _loops(run, fabric, made)
+            found, made, took, note = _loads(session, name, fabric, traffic, best, begin, started)
+            loops = None if made is None else _loops(session, fabric, made)
         except KeyboardInterrupt:
             return rows, True
         rows.append(_row(name, found, took, note, loops))
@@ -69,7 +66,7 @@ def compare(
 
 
 def _loads(
-    run: Run,
+    session: Session,
     name: str,
     fabric: Fabric,
     traffic: Traffic,
@@ -81,47 +78,48 @@ def _loads(
     from netloom import _core
     from netloom.errors import NetloomError
 
-    options = run.options
     made: Optimized | None = None
     try:
-        if run.left == 0:
+        if session.left == 0:
             return None, None, 0.0, "time-limit"
         if name == "afar":
-            with run.progress(name) as progress:
+            with session.progress(name) as progress:
                 made = _core.afar(
                     fabric,
                     traffic,
                     begin,
                     bounds=best,
-                    threads=options.threads,
-                    time_limit=run.left,
+                    threads=session.threads,
+                    time_limit=session.left,
                     progress=progress,
                 )
         elif name.startswith(_FEWER):
-            with run.progress(name) as progress:
+            with session.progress(name) as progress:
                 made = _core.optimize_lmc(
                     fabric,
                     traffic,
                     int(name.removeprefix(_FEWER)),
                     background=begin,
-                    seed=run.seed,
-                    threads=options.threads,
-                    work=options.work,
-                    time_limit=run.left,
+                    seed=session.seed,
+                    threads=session.threads,
+                    work=session.work,
+                    time_limit=session.left,
                     progress=progress,
                 )
         elif name == "coloured":
-            made = run.unless_late(
+            made = session.unless_late(
                 lambda: _core.coloured(
-                    fabric, traffic, background=begin, seed=run.seed, bounds=best, threads=options.threads
+                    fabric, traffic, background=begin, seed=session.seed, bounds=best, threads=session.threads
                 )
             )
         if made is not None:
             return made.loads, made.routes, time.perf_counter() - started, made.stopped
-        routes = run.unless_late(lambda: _core.route(name, fabric, seed=run.seed, threads=options.threads))
+        routes = session.unless_late(
+            lambda: _core.route(name, fabric, seed=session.seed, threads=session.threads)
+        )
         took = time.perf_counter() - started
-        loads = run.unless_late(
-            lambda: _core.loads(fabric, routes, traffic, bounds=best, threads=options.threads)
+        loads = session.unless_late(
+            lambda: _core.loads(fabric, routes, traffic, bounds=best, threads=session.threads)
         )
         return loads, routes, took, None
     except TimeoutError:
@@ -130,14 +128,14 @@ def _loads(
         return None, None, time.perf_counter() - started, str(error)
 
 
-def _loops(run: Run, fabric: Fabric, routes: Routes) -> tuple[int, int] | None:
+def _loops(session: Session, fabric: Fabric, routes: Routes) -> tuple[int, int] | None:
     """On how many lanes routes travel, and how many circles of waits there are; None if it is too late."""
     from netloom import _core
 
-    if run.left == 0:
+    if session.left == 0:
         return None
     try:
-        report = run.unless_late(lambda: _core.check(fabric, routes, threads=run.options.threads))
+        report = session.unless_late(lambda: _core.check(fabric, routes, threads=session.threads))
     except TimeoutError:
         return None
     return 1 if routes.lanes is None else routes.lanes.lanes, report.credit_loops
@@ -164,36 +162,3 @@ def _row(
         "seconds": round(seconds, 6),
         "note": note,
     }
-
-
-def text(rows: Sequence[Mapping[str, Any]]) -> str:
-    """The table, and below it why a row is empty or cut short."""
-    header = ["routes", legend.LOAD, "AR gap", "gap to bound", "links at max", "loop-free", "seconds"]
-    lines = []
-    for row in rows:
-        seconds = f"{row['seconds']:.2f}"
-        if row["max_load"] is None:
-            lines.append([legend.name(row["name"]), "none", "", "", "", "", seconds])
-            continue
-        gaps = [results.gap(row[key]) for key in ("ar_gap_percent", "lower_bound_gap_percent")]
-        at_max = render.count(row["links_at_max"])
-        size, free = render.size(row["max_load"]), _free(row)
-        lines.append([legend.name(row["name"]), size, *gaps, at_max, free, seconds])
-    notes = [f"\n{legend.name(row['name'])}: {row['note']}" for row in rows if row["note"] is not None]
-    for because in dict.fromkeys(row["outside_because"]["text"] for row in rows if row["outside_because"]):
-        names = ", ".join(
-            legend.name(row["name"])
-            for row in rows
-            if row["outside_because"] and row["outside_because"]["text"] == because
-        )
-        notes.append(f"\nno gap for {names}: {because}")
-    return render.table(header, lines, right=(1, 2, 3, 4, 6)) + "".join(notes)
-
-
-def _free(row: Mapping[str, Any]) -> str:
-    """`yes`, `no`, `on 2 lanes`: whether packets cannot wait in a circle; empty where that is not known."""
-    if row["loop_free"] is None:
-        return ""
-    if not row["loop_free"]:
-        return "no"
-    return "yes" if row["lanes"] == 1 else f"on {row['lanes']} lanes"

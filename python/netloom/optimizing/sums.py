@@ -1,90 +1,76 @@
-"""A run of `netloom optimize --hose`: the worst over all traffic with some sums."""
+"""The worst over all traffic with some sums."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from netloom.cli.optimize import hose, product, report, search
-from netloom.cli.optimize import today as in_force
-from netloom.cli.optimize.addresses import Addresses, write_paths
-from netloom.cli.optimize.avoid import Avoided
-from netloom.cli.optimize.goals import Goal, Little
-from netloom.cli.shared.guard import TooLate
 from netloom.errors import NetloomError
+from netloom.optimizing import hose, product, results, search
+from netloom.optimizing import today as in_force
+from netloom.optimizing.avoid import Avoided
+from netloom.optimizing.product import Answer, unwritten
 
 if TYPE_CHECKING:
-    from netloom._core import Fabric, Hose, Routes
-    from netloom.cli.shared.run import Run
+    from netloom._core import Fabric, Hose, Routes, Traffic
+    from netloom.optimizing.asked import Asked
+    from netloom.session.session import Session
 
 
-def of_sums(
-    run: Run,
-    net: Fabric,
-    traffic: str,
-    background: str | None,
-    goal: Goal,
-    little: Little,
-    allow_unreachable: bool,
-    write_sl2vl: Path | None,
-    avoid: Sequence[str] = (),
-) -> int:
-    """`--hose`: the worst over all traffic with some sums."""
+def of_sums(session: Session, net: Fabric, traffic: Hose | Traffic | str, asked: Asked) -> Answer:
+    """Routes for all traffic with the sums of one."""
     from netloom import _core
 
-    options = run.options
-    sums = hose.read(run, traffic, net)
-    avoided = Avoided(run, net, avoid) if avoid else None
+    sums = hose.read(session, traffic, net)
+    avoided = Avoided(session, net, asked.avoid) if asked.avoid else None
     # What is searched on: the whole, without what is avoided.
     fabric = net if avoided is None else avoided.left
-    begin, named, today = search.begin(run, fabric, background, little, avoided)
+    begin, named, today = search.begin(session, fabric, asked, avoided)
     limits: dict[str, Any] = {"background": begin}
     if today is not None:
         limits = {
             "today": begin,
-            "penalty_per_change": little.penalty_per_change or 0.0,
-            "max_changes": 0 if today.still else little.max_changes,
+            "penalty_per_change": asked.penalty_per_change or 0.0,
+            "max_changes": 0 if today.still else asked.max_changes,
             "stays": today.given if today.safe else None,
         }
-    run.sets_aside(search.seconds_to_finish(run, fabric))
+    session.sets_aside(search.seconds_to_finish(fabric, writes=asked.writes))
     # Until it returns there is nothing to keep: what overruns the limit by far is ended.
-    with run.timed("optimize"), run.progress("optimize") as progress:
+    with session.timed("optimize"), session.progress("optimize") as progress:
         try:
             best = _core.optimize_hose(
                 fabric,
                 sums,
-                depth=goal.depth,
-                seed=run.seed,
-                threads=options.threads,
-                work=options.work,
-                time_limit=run.left,
+                depth=asked.depth,
+                seed=session.seed,
+                threads=session.threads,
+                work=session.work,
+                time_limit=session.left,
                 progress=progress,
-                lanes=write_sl2vl is not None or not run.has_product,
+                lanes=asked.lanes,
                 **limits,
             )
         except TimeoutError:
             # How bad the routes to begin with can be was not known yet.
-            raise TooLate(options.time_limit or 0.0) from None
-    run.finishing()
+            raise session.too_late() from None
+    session.finishing()
     before, routes, kept = None, best.routes, best.taken_from == "today"
     if named is not None:
-        before = {"routes": named, **_before(run, (net, fabric), begin, sums, today, avoided)}
+        before = {"routes": named, **_before(session, (net, fabric), begin, sums, today, avoided)}
         if today is not None and kept:
             assert best.searched is not None
-            in_force.tell_kept(run, today, best.worst.max, best.searched)
+            in_force.tell_kept(session, today, best.worst.max, best.searched)
         elif today is not None:
-            in_force.tell_worse(run, before, best.worst.max, avoids=avoided is not None)
+            in_force.tell_worse(session, before, best.worst.max, avoids=avoided is not None)
     values = hose.hose_result(fabric, best, named is not None, kept=kept)
     left = None
     if avoided is not None:
         left, routes = (fabric, routes), avoided.whole(routes)
         values["changed_entries"] = avoided.changed(routes)
-    product.judged(run, net, routes, left)
-    product.tell_lanes(run, best, best.worst.max)
+    product.judged(session, net, routes, left)
+    product.tell_lanes(session, best, best.worst.max)
     result: dict[str, Any] = {
         **values,
-        **report.portfolio(best),
+        **results.portfolio(best),
         "repaired_entries": in_force.repaired(today, kept),
         "avoided": None if avoided is None else avoided.result(),
         "background": before,
@@ -94,17 +80,15 @@ def of_sums(
         "judge": None,
         "changed_because": best.changed_because,
         "links_at_max_bound": None,
-        "findings": product.told(run, net),
-        **product.written(run, routes, net, today, allow_unreachable=allow_unreachable, sl2vl=write_sl2vl),
-        "certificate": None,
-        **write_paths(run, routes, Addresses()),
+        "findings": product.told(session, net, writes=asked.writes),
+        **unwritten(routes),
     }
     began = named or search.auto_name(fabric)
-    return run.finish(result, lambda: report.text(result, began), interrupted=best.stopped == "interrupted")
+    return Answer(result, routes, net, today, None, began, best.stopped == "interrupted")
 
 
 def _before(
-    run: Run,
+    session: Session,
     fabrics: tuple[Fabric, Fabric],
     begin: Routes | str,
     sums: Hose,
@@ -117,7 +101,7 @@ def _before(
     """
     from netloom import _core
 
-    threads, (whole, left) = run.options.threads, fabrics
+    threads, (whole, left) = session.threads, fabrics
     keys: dict[str, Any] = {"ar_gap_percent": None, "lost_pairs": 0}
     keys |= {"repaired_max_load": None, "led_around_max_load": None}
     mended = _core.hose_loads(left, begin, sums, threads=threads).max

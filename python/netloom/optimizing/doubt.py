@@ -15,12 +15,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from netloom import reading
-from netloom.cli.shared import inputs, outputs
 from netloom.findings import finding
+from netloom.session.sources import ending as ending_of
+from netloom.session.sources import is_stdin
 
 if TYPE_CHECKING:
     from netloom._core import Fabric, LinkLoads, Routes, Traffic
-    from netloom.cli.shared.run import Run
+    from netloom.session.session import Session
 
 SURE_PERCENT = 1.5
 """Leaf sums that are off by no more than this are known: as `infer` calls them identified."""
@@ -62,9 +63,9 @@ def marked(data: bytes, known: Told) -> bytes:
 
 def told(source: str) -> Told | None:
     """What a file of traffic says of itself, if it is an answer of `infer`."""
-    if inputs.is_stdin(source):
+    if is_stdin(source):
         return None
-    ending = outputs.ending(Path(source))
+    ending = ending_of(Path(source))
     if ending in (".npz", ".parquet"):
         from netloom import interop
 
@@ -82,7 +83,7 @@ def told(source: str) -> Told | None:
 
 
 def kept(
-    run: Run, fabric: Fabric, traffic: Traffic, known: Told, today: Routes | str, better: LinkLoads
+    session: Session, fabric: Fabric, traffic: Traffic, known: Told, today: Routes | str, better: LinkLoads
 ) -> tuple[Routes, LinkLoads] | None:
     """Today's routes and their loads, if better ones gain no more than the traffic may be off; told."""
     from netloom import _core
@@ -95,16 +96,16 @@ def kept(
     gain = 100.0 * (1.0 - better.max / loads.max) if loads.max > 0 else 0.0
     said = f"the traffic is inferred ({known.verdict}) and may be {known.leaf_error_percent:.3g} % off"
     if gain > known.leaf_error_percent:
-        _say(run, "inferred", f"{said}: the largest load falls by {gain:.3g} % if it is right")
+        _say(session, "inferred", f"{said}: the largest load falls by {gain:.3g} % if it is right")
         return None
     text = (
         f"{said}, and other routes would gain {gain:.3g} %: these are today's ({name}). "
         "For routes that hold whoever talks to whom: netloom infer --write-hose, netloom optimize --hose"
     )
-    _say(run, "routes-of-a-guess", text)
+    _say(session, "routes-of-a-guess", text)
     return today, loads
 
 
-def _say(run: Run, kind: str, text: str) -> None:
-    run.findings.append(finding(kind, text))
-    run.note(text)
+def _say(session: Session, kind: str, text: str) -> None:
+    session.findings.append(finding(kind, text))
+    session.note(text)

@@ -1,40 +1,44 @@
-"""What a run of `netloom optimize` reads, and the searches on it."""
+"""What an optimisation reads, and the searches on it."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from netloom.cli.optimize import avoid as avoiding
-from netloom.cli.optimize import front as fronts
-from netloom.cli.optimize import matrices, uncertain
-from netloom.cli.optimize import today as in_force
-from netloom.cli.optimize.goals import Goal, Little
-from netloom.cli.optimize.judge import Judge
-from netloom.cli.shared.run import Run
 from netloom.errors import RoutingError
+from netloom.optimizing import avoid as avoiding
+from netloom.optimizing import front as fronts
+from netloom.optimizing import judge as judging
+from netloom.optimizing import matrices, uncertain
+from netloom.optimizing import today as in_force
+from netloom.optimizing.asked import Asked
+from netloom.session.session import Session
 
 if TYPE_CHECKING:
     from netloom._core import Fabric, LinkLoads, Optimized, OptimizedLayers, Routes, Traffic
 
 
 def begin(
-    run: Run, fabric: Fabric, background: str | None, little: Little, avoided: avoiding.Avoided | None = None
+    session: Session, fabric: Fabric, asked: Asked, avoided: avoiding.Avoided | None = None
 ) -> tuple[Routes | str, str | None, in_force.Today | None]:
     """What a search begins with, what that is called (None for `auto`), and today's routes with `--from`."""
-    if little.from_ is not None and avoided is not None:
-        today = avoided.read_today(little.from_, repair=little.repair)
-        return today.routes, little.from_, today
-    if little.from_ is not None:
+    if asked.from_ is not None and avoided is not None:
+        today = avoided.read_today(asked.from_, repair=asked.repair)
+        return today.routes, name_of(asked.from_), today
+    if asked.from_ is not None:
         today = in_force.read_today(
-            run, little.from_, fabric, repair=little.repair, asks_for_more=little.asks_for_more
+            session, asked.from_, fabric, repair=asked.repair, asks_for_more=asked.asks_for_more
         )
-        return today.routes, little.from_, today
-    if background in (None, "auto"):
-        run.findings += run.note_fallbacks(["auto"], fabric)
+        return today.routes, name_of(asked.from_), today
+    if asked.background in (None, "auto"):
+        session.findings += session.note_fallbacks(["auto"], fabric)
         return "auto", None, None
-    assert background is not None
-    return run.routes(background, fabric, None), background, None
+    assert asked.background is not None
+    return session.routes(asked.background, fabric, None), name_of(asked.background), None
+
+
+def name_of(source: Routes | str) -> str:
+    """What routes are called that were given: their file or engine, or `those given`."""
+    return source if isinstance(source, str) else "those given"
 
 
 def auto_name(fabric: Fabric) -> str:
@@ -43,10 +47,10 @@ def auto_name(fabric: Fabric) -> str:
     return "ftree" if fabric.shape["kind"] == "tree" and not damaged else "auto"
 
 
-def seconds_to_finish(run: Run, fabric: Fabric, copies: int = 1, matrices: int = 1) -> float:
+def seconds_to_finish(fabric: Fabric, copies: int = 1, matrices: int = 1, *, writes: bool) -> float:
     """About how long it takes to check and write tables: they have an entry a switch and destination."""
     entries = fabric.switches * fabric.hosts * copies
-    return entries * (_CHECK_S + _LAY_OUT_S * matrices + (_WRITE_S if run.has_product else 0.0))
+    return entries * (_CHECK_S + _LAY_OUT_S * matrices + (_WRITE_S if writes else 0.0))
 
 
 _CHECK_S, _LAY_OUT_S, _WRITE_S = 20e-9, 3e-9, 250e-9
@@ -62,45 +66,35 @@ _FRONT_WORK = 200_000
 class Search:
     """The input of one run, read, and the searches on it."""
 
-    def __init__(
-        self,
-        run: Run,
-        fabric: Fabric,
-        traffic: str,
-        background: str | None,
-        goal: Goal,
-        little: Little,
-        lmc: int,
-        judge: Judge,
-        avoid: Sequence[str] = (),
-        *,
-        lanes: bool = True,
-    ) -> None:
-        self._run, self._goal, self._little, self._lmc = run, goal, little, lmc
-        self._lanes = lanes
-        self._judge, self._source = judge, traffic
+    def __init__(self, session: Session, fabric: Fabric, traffic: Traffic | str, asked: Asked) -> None:
+        self._session, self._asked, self._source = session, asked, traffic
         self.judged: dict[str, Any] | None = None
         self.whole = fabric
-        self.avoided = avoiding.Avoided(run, self.whole, avoid) if avoid else None
+        self.avoided = avoiding.Avoided(session, self.whole, asked.avoid) if asked.avoid else None
         # What is searched on: the whole, without what is avoided.
         self.fabric: Fabric = self.whole if self.avoided is None else self.avoided.left
-        self.traffic: Traffic = run.traffic(traffic, self.whole)
-        others = [(source, matrices.fitting(run, source, self.fabric)) for source in goal.also]
-        if goal.error is not None:
-            number = 4 if goal.samples is None else goal.samples
-            others += uncertain.samples(run, goal.error, number, self.fabric, self.traffic)
-        self.layers = matrices.layers(goal, traffic, self.traffic, others)
-        self.begin, self.named, self.today = begin(run, self.fabric, background, little, self.avoided)
+        self.traffic: Traffic = session.traffic(traffic, self.whole)
+        names = [each if isinstance(each, str) else f"traffic {at}" for at, each in enumerate(asked.also, 2)]
+        others = [
+            (name, matrices.fitting(session, each, name, self.fabric))
+            for name, each in zip(names, asked.also, strict=True)
+        ]
+        if asked.error is not None:
+            number = 4 if asked.samples is None else asked.samples
+            others += uncertain.samples(session, asked.error, number, self.fabric, self.traffic)
+        name = traffic if isinstance(traffic, str) else "traffic"
+        self.layers = matrices.layers(asked, name, self.traffic, others)
+        self.begin, self.named, self.today = begin(session, self.fabric, asked, self.avoided)
         self._frozen: list[int] = []
-        if little.keep_jobs is not None:
-            old = run.traffic(little.keep_jobs, self.fabric)
+        if asked.keep_jobs is not None:
+            old = session.traffic(asked.keep_jobs, self.fabric)
             self._frozen = in_force.unchanged_hosts(old, self.traffic)
         self._total: LinkLoads | None = None
 
     @property
     def most(self) -> int | None:
         """How many entries may change."""
-        return 0 if self.today is not None and self.today.still else self._little.max_changes
+        return 0 if self.today is not None and self.today.still else self._asked.max_changes
 
     def run(
         self,
@@ -115,53 +109,52 @@ class Search:
         """
         from netloom import _core
 
-        options = self._run.options
-        with self._run.progress("optimize") as progress:
+        with self._session.progress("optimize") as progress:
             asked: dict[str, Any] = {
-                "seed": self._run.seed,
-                "threads": options.threads,
-                "work": work if options.work is None else options.work,
-                "time_limit": None if (left := self._run.left) is None else share * left,
+                "seed": self._session.seed,
+                "threads": self._session.threads,
+                "work": work if self._session.work is None else self._session.work,
+                "time_limit": None if (left := self._session.left) is None else share * left,
                 "progress": progress,
-                "lanes": self._lanes,
+                "lanes": self._asked.lanes,
             }
-            if self._lmc:
+            if self._asked.lmc:
                 return _core.optimize_lmc(
-                    self.fabric, self.traffic, self._lmc, background=self.begin, **asked
+                    self.fabric, self.traffic, self._asked.lmc, background=self.begin, **asked
                 )
-            if self._goal.depth is not None:
-                asked["depth"] = self._goal.depth
+            if self._asked.depth is not None:
+                asked["depth"] = self._asked.depth
             if self.today is None:
                 asked["background"] = self.begin
             else:
                 asked |= {
                     "today": self.begin,
-                    "penalty_per_change": self._little.penalty_per_change or 0.0,
+                    "penalty_per_change": self._asked.penalty_per_change or 0.0,
                     "max_changes": most,
                     "frozen": self._frozen,
                     "stays": self.today.given if self.today.safe else None,
                 }
             if self.layers is None:
-                asked["islands"] = self._goal.islands or 1
-                if self._judge.judge is not None and bounds is None:
+                asked["islands"] = self._asked.islands or 1
+                if self._asked.judge is not None and bounds is None:
                     asked.pop("stays", None)
                     asked.pop("lanes")
-                    best, self.judged = self._judge.chosen(
-                        self._run, self._source, self.fabric, self.traffic, asked
+                    best, self.judged = judging.chosen(
+                        self._session, self._asked.judge, self._source, self.fabric, self.traffic, asked
                     )
                     return best
                 return _core.optimize(self.fabric, self.traffic, bounds=bounds, **asked)
             return _core.optimize_layers(
-                self.fabric, self.layers, matrices.objective_kind(self._goal), **asked
+                self.fabric, self.layers, matrices.objective_kind(self._asked), **asked
             )
 
     def sets_aside(self) -> None:
         """Keeps of the time limit what judging and writing will need."""
         layers = [self.traffic] if self.layers is None else [traffic for _, traffic, _ in self.layers]
-        seconds = seconds_to_finish(self._run, self.fabric, 1 << self._lmc, len(layers))
+        seconds = seconds_to_finish(self.fabric, 1 << self._asked.lmc, len(layers), writes=self._asked.writes)
         if not isinstance(self.begin, str):
             seconds += _LOADS_S * sum(traffic.pairs for traffic in layers)
-        self._run.sets_aside(seconds)
+        self._session.sets_aside(seconds)
 
     def loads(self, best: Optimized | OptimizedLayers) -> LinkLoads:
         """Loads of what happens in all, with bounds."""
@@ -171,8 +164,8 @@ class Search:
             return best.loads
         if self._total is None:
             first = best.layers[0][2]
-            alone = self._goal.several or len(best.layers) == 1
-            self._total = first if alone else self._run.loads(self.fabric, best.routes, self.traffic)
+            alone = self._asked.several or len(best.layers) == 1
+            self._total = first if alone else self._session.loads(self.fabric, best.routes, self.traffic)
         return self._total
 
     def changed(self, best: Optimized | OptimizedLayers, routes: Routes) -> int | None:
@@ -204,19 +197,19 @@ class Search:
         """
         from netloom import _core
 
-        highest, run = loads.max_between_switches, self._run
+        highest, session = loads.max_between_switches, self._session
         asked = self.layers is None and not self._frozen and routes.lmc == 0
         if not asked or highest == 0 or self.traffic.pairs > _MOST_PAIRS:
             return None, True, False
-        with run.timed("links-at-max"), run.progress("links at max"):
+        with session.timed("links-at-max"), session.progress("links at max"):
             try:
                 found = _core.links_at_max_bound(
-                    self.fabric, self.traffic, highest, threads=run.options.threads, time_limit=run.left
+                    self.fabric, self.traffic, highest, threads=session.threads, time_limit=session.left
                 )
             except KeyboardInterrupt:
                 return None, False, True
         if found is None:
-            run.note("the time limit came before it was known how many links must carry the largest load")
+            session.note("the time limit came before it was known how many links must carry the largest load")
         return found or None, found is not None, False
 
     def front(self, best: Optimized | OptimizedLayers) -> tuple[list[dict[str, Any]], bool]:
@@ -232,7 +225,7 @@ class Search:
             assert isinstance(found, _core.Optimized)
             return found
 
-        return fronts.front(search, best, before, lambda: self._run.left == 0)
+        return fronts.front(search, best, before, lambda: self._session.left == 0)
 
     def before(self, best: Optimized | OptimizedLayers, loads: LinkLoads) -> matrices.Before | None:
         """The routes that were named, as they were given: in all, and matrix by matrix."""

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from netloom.cli.optimize import today as in_force
-from netloom.cli.shared import render
-from netloom.cli.shared.run import Run
 from netloom.errors import FabricError, RoutingError
 from netloom.nodes import Nodes, without
+from netloom.optimizing import today as in_force
+from netloom.session.session import Session
+from netloom.shown import units as render
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -37,7 +37,7 @@ class Avoided:
 
     Parameters
     ----------
-    run : Run
+    session : Session
         Whose options say how many threads there are.
     fabric : Fabric
         The whole.
@@ -50,8 +50,8 @@ class Avoided:
         If one is not there, with the nearest names; if hosts would be cut off, with their names.
     """
 
-    def __init__(self, run: Run, fabric: Fabric, words: Sequence[str]) -> None:
-        self.fabric, self._run, self._words = fabric, run, list(words)
+    def __init__(self, session: Session, fabric: Fabric, words: Sequence[str]) -> None:
+        self.fabric, self._session, self._words = fabric, session, list(words)
         self.nodes = Nodes(fabric)
         self._switches = [
             self.nodes.find(word, option="--avoid", switches=True) for word in words if not word.endswith("]")
@@ -61,7 +61,7 @@ class Avoided:
         self._base: Routes | None = None
         self.today: in_force.Today | None = None
         self._refuse_cut_hosts()
-        with run.timed("check"):
+        with session.timed("check"):
             lost, ways = self._unreachable(self.left)
             # Damage that was there before may have cut pairs already.
             more = lost > 0 and lost > self._unreachable(fabric)[0]
@@ -76,7 +76,7 @@ class Avoided:
         """Pairs of hosts without an up*/down* way."""
         from netloom import _core
 
-        report = _core.check(fabric, _core.route("updn", fabric), threads=self._run.options.threads)
+        report = _core.check(fabric, _core.route("updn", fabric), threads=self._session.threads)
         return report.unreachable_hosts, report
 
     @property
@@ -97,11 +97,11 @@ class Avoided:
                 "expected a switch or a cable that no host depends on"
             )
 
-    def read_today(self, source: str, *, repair: bool) -> in_force.Today:
+    def read_today(self, source: Routes | str, *, repair: bool) -> in_force.Today:
         """Today's tables on the fabric that is left: entries over what is avoided are replaced."""
         from netloom import _core
 
-        whole = in_force.read_today(self._run, source, self.fabric, repair=repair)
+        whole = in_force.read_today(self._session, source, self.fabric, repair=repair)
         self.today, self._base = whole, whole.routes
         table = whole.routes.table()
         over = self._over(table)
@@ -109,7 +109,7 @@ class Avoided:
         given = _core.Routes.from_table(self.left, table, lmc=whole.routes.lmc)
         number = int(over.sum())
         entries = "1 entry leads" if number == 1 else f"{render.count(number)} entries lead"
-        self._run.note(f"{whole.name}: {entries} over what is avoided")
+        self._session.note(f"{whole.name}: {entries} over what is avoided")
         return in_force.Today(
             routes=_core.repaired(self.left, given),
             name=whole.name,
@@ -148,7 +148,7 @@ class Avoided:
         """Tables of the whole fabric, where nobody told today's."""
         from netloom import _core
 
-        threads = self._run.options.threads
+        threads = self._session.threads
         if self.fabric.shape["kind"] == "tree":
             # Cables between switches of one level, and hosts above the leaves, are not for ftree.
             with contextlib.suppress(RoutingError):

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from netloom import strangers
-from netloom.cli.shared import render
-from netloom.cli.shared.inputs import fault_lines, is_file_or_stdin, is_stdin
-from netloom.cli.shared.run import Run
 from netloom.errors import FormatError, TrafficError
 from netloom.findings import finding
+from netloom.session.faults import fault_lines
+from netloom.session.session import Session
+from netloom.session.sources import is_file_or_stdin, is_stdin
+from netloom.shown import units as render
 
 if TYPE_CHECKING:
     import numpy as np
@@ -83,7 +84,9 @@ class Today:
         )
 
 
-def read_today(run: Run, source: str, fabric: Fabric, *, repair: bool, asks_for_more: bool = True) -> Today:
+def read_today(
+    session: Session, source: Routes | str, fabric: Fabric, *, repair: bool, asks_for_more: bool = True
+) -> Today:
     """Reads today's routes.
 
     Entries that lead nowhere, or are missing though there is a way, are refused; with `repair` they are
@@ -100,18 +103,18 @@ def read_today(run: Run, source: str, fabric: Fabric, *, repair: bool, asks_for_
     """
     from netloom import _core
 
-    routes, text = _read(run, source, fabric)
-    with run.timed("read"):
+    routes, text = _read(session, source, fabric)
+    with session.timed("read"):
         whole = _core.repaired(fabric, routes)
         before, after = routes.table(), whole.table()
         differs = before != after
         missing = differs & (before == _NONE)
         left_out = differs & (after == _NONE)
         detours = differs & ~missing & ~left_out
-    name = "-" if is_stdin(source) else source
-    _tell_strangers(run, name, fabric, text)
+    name = _name(source)
+    _tell_strangers(session, name, fabric, text)
     broken = [fault for fault in routes.faults if fault[1] in _BREAKING]
-    lines = [f["text"] for f in fault_lines(broken, source)]
+    lines = [f["text"] for f in fault_lines(broken, name)]
     # What the file's faults say is missing for that reason: told by line, not again.
     to_hosts = missing[:, : fabric.hosts << routes.lmc]
     number = max(int(to_hosts.sum()), len(broken))
@@ -122,19 +125,19 @@ def read_today(run: Run, source: str, fabric: Fabric, *, repair: bool, asks_for_
         more = "" if number <= 1 else f" (the first of {render.count(number)} such entries)"
         raise FormatError(f"{lines[0]}{more}; --repair replaces them")
     if lines:
-        run.findings += [finding("repaired", line) for line in lines]
+        session.findings += [finding("repaired", line) for line in lines]
     if missing.any():
-        run.note(f"{name}: replaced what leads nowhere or is missing: {_number(int(missing.sum()))}")
+        session.note(f"{name}: replaced what leads nowhere or is missing: {_number(int(missing.sum()))}")
     if repair and not asks_for_more:
-        return _revived(run, source, name, fabric, (routes, text))
+        return _revived(session, source, name, fabric, (routes, text))
     given = whole.mixed(routes, list(range(fabric.hosts)))
     safe, loops = False, 0
     if detours[:, : fabric.hosts << routes.lmc].any():
-        with run.timed("check"):
-            least = _core.check(fabric, whole, threads=run.options.threads).unreachable_hosts
+        with session.timed("check"):
+            least = _core.check(fabric, whole, threads=session.threads).unreachable_hosts
             # As they are if whole: beside entries of other ways for the switches they could make loops.
             for tables in (given,) if missing.any() else (routes, given):
-                report = _core.check(fabric, tables, threads=run.options.threads)
+                report = _core.check(fabric, tables, threads=session.threads)
                 loops = report.credit_loops
                 safe = not loops and not report.invalid_entries and report.unreachable_hosts <= least
                 if safe:
@@ -143,10 +146,10 @@ def read_today(run: Run, source: str, fabric: Fabric, *, repair: bool, asks_for_
     empty = max(len(broken) - int(missing.sum()), 0) + int(left_out.sum())
     if empty and given is not routes:
         told = f"{name}: taken out what leads nowhere, where no up*/down* way leads: {_number(empty)}"
-        run.findings.append(finding("left-out", told))
-        run.note(told)
+        session.findings.append(finding("left-out", told))
+        session.note(told)
     if detours.any():
-        run.findings += [
+        session.findings += [
             finding("not-shortest", text)
             for text in _entries(fabric, name, detours, routes.lmc, "is on no shortest up*/down* way")
         ]
@@ -154,36 +157,38 @@ def read_today(run: Run, source: str, fabric: Fabric, *, repair: bool, asks_for_
         if loops:
             said += ", which can deadlock on one lane: these come first, whatever the loads are then"
         # Tables that are safe may yet stay as they are: see `tell_kept`.
-        run.note(f"{name}: {'the search begins without' if safe else 'replaced'} what is {said}")
+        session.note(f"{name}: {'the search begins without' if safe else 'replaced'} what is {said}")
     in_given = int(differs.sum()) - int(differs[:, : fabric.hosts << routes.lmc].sum())
     if given is routes:
         in_given = 0
-    return Today(whole, source, int(differs.sum()), given, safe, in_given, text, routes)
+    return Today(whole, _name(source), int(differs.sum()), given, safe, in_given, text, routes)
 
 
-def _revived(run: Run, source: str, name: str, fabric: Fabric, given: tuple[Routes, bytes]) -> Today:
+def _revived(
+    session: Session, source: Routes | str, name: str, fabric: Fabric, given: tuple[Routes, bytes]
+) -> Today:
     """Today's routes with what is dead replaced, and nothing else unless what is left can deadlock."""
     from netloom import _core
 
     routes, text = given
-    with run.timed("repair"):
+    with session.timed("repair"):
         alive = _core.repaired(fabric, routes, dead=True)
         changed = alive.changed_entries(routes)
         lost = min(_core.dead_entries(fabric, routes), changed)
     more = "--max-changes N or --penalty-per-change 0 asks for more"
     if not changed:
-        run.note(f"{name}: nothing is dead, and --repair changes nothing else: {more}")
+        session.note(f"{name}: nothing is dead, and --repair changes nothing else: {more}")
     elif changed > lost:
         # What is left of these tables could wait in a circle.
         first = f"{_number(lost)} replaced from which packets do not arrive" if lost else "nothing is dead"
         others = f"{_number(changed - lost)} on no shortest up*/down* way replaced too"
         told = f"{name}: {first}; what is left can deadlock: {others}"
-        run.findings.append(finding("repaired", told))
-        run.note(f"{told}; nothing else: {more}")
+        session.findings.append(finding("repaired", told))
+        session.note(f"{told}; nothing else: {more}")
     else:
         told = f"{name}: {_number(lost)} replaced from which packets do not arrive, nothing else"
-        run.note(f"{told}: {more}")
-    return Today(alive, source, changed, alive, True, changed, text, routes, still=True)
+        session.note(f"{told}: {more}")
+    return Today(alive, name, changed, alive, True, changed, text, routes, still=True)
 
 
 def arriving(fabric: Fabric, routes: Routes, traffic: Traffic) -> tuple[Traffic, int]:
@@ -231,9 +236,9 @@ def repaired(today: Today | None, kept: bool) -> int | None:
     return today.repaired_in_given if kept else today.repaired_entries
 
 
-def tell_kept(run: Run, today: Today, given: float, found: float) -> None:
+def tell_kept(session: Session, today: Today, given: float, found: float) -> None:
     """Says that today's routes stay, and why; where they are better, that is what to know first."""
-    name = "-" if is_stdin(today.name) else today.name
+    name = _name(today.name)
     if today.still:
         return
     better = given < found * (1 - TOLERANCE)
@@ -244,11 +249,11 @@ def tell_kept(run: Run, today: Today, given: float, found: float) -> None:
         "were found"
     )
     said = f"{name}: kept as they are ({render.size(given)}): {why} ({render.size(found)})"
-    run.findings.append(finding("today-is-better" if better else "kept", said))
-    run.note(said, kind="warning" if better else "note")
+    session.findings.append(finding("today-is-better" if better else "kept", said))
+    session.note(said, kind="warning" if better else "note")
 
 
-def tell_worse(run: Run, before: Mapping[str, Any], value: float, avoids: bool) -> None:
+def tell_worse(session: Session, before: Mapping[str, Any], value: float, avoids: bool) -> None:
     """Says that the routes are worse than those that were there; these lost no packets."""
     start = before["value"]
     if before["lost_pairs"] or not value > start * (1 + TOLERANCE):
@@ -257,31 +262,40 @@ def tell_worse(run: Run, before: Mapping[str, Any], value: float, avoids: bool) 
     said = f"{before['routes']}: {render.size(start)} today, {render.size(value)} with these routes: {more}"
     if avoids:
         said += " without what is avoided"
-    run.findings.append(finding("worse-than-today", said))
-    run.note(said, kind="warning")
+    session.findings.append(finding("worse-than-today", said))
+    session.note(said, kind="warning")
 
 
-def _read(run: Run, source: str, fabric: Fabric) -> tuple[Routes, bytes]:
+def _read(session: Session, source: Routes | str, fabric: Fabric) -> tuple[Routes, bytes]:
     """Routes, and the text of their file; that is empty of an engine's."""
     from netloom import _core
 
+    if not isinstance(source, str):
+        return source, b""
     if _core.is_engine(source) or not is_file_or_stdin(source):
-        return run.routes(source, fabric, None, strict=False), b""
-    with run.timed("read"):
-        data = run.read("routes", source)
+        return session.routes(source, fabric, None, strict=False), b""
+    with session.timed("read"):
+        data = session.read("routes", source)
         routes = _core.Routes.parse(data, fabric, label=source, strict=False)
         return routes, strangers.plain(data)
 
 
-def _tell_strangers(run: Run, name: str, fabric: Fabric, text: bytes) -> None:
+def _name(source: Routes | str) -> str:
+    """What routes are called that were given."""
+    if not isinstance(source, str):
+        return "those given"
+    return "-" if is_stdin(source) else source
+
+
+def _tell_strangers(session: Session, name: str, fabric: Fabric, text: bytes) -> None:
     """Says which LIDs no port of the fabric has."""
     lids = strangers.lids(text, strangers.of_fabric(fabric)) if text else []
     if lids:
         told = ", ".join(f"0x{lid:04x}" for lid in lids[:_TOLD]) + (", …" if len(lids) > _TOLD else "")
         which = "1 LID" if len(lids) == 1 else f"{render.count(len(lids))} LIDs"
         said = f"{name}: {which} that no port of the fabric has ({told}): written as they are, not checked"
-        run.findings.append(finding("unknown-lid", said))
-        run.note(said)
+        session.findings.append(finding("unknown-lid", said))
+        session.note(said)
 
 
 def unchanged_hosts(old: Traffic, new: Traffic) -> list[int]:

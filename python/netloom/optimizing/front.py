@@ -1,12 +1,9 @@
-"""`netloom optimize --front`: how low the largest load gets with so many changed entries."""
+"""How low the largest load gets with so many changed entries."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
-
-from netloom.cli.shared import render, results
-from netloom.shown import legend
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -73,16 +70,3 @@ def _point(changed: int, load: float, judged: LinkLoads) -> dict[str, Any]:
         "lower_bound_gap_percent": judged.lower_bound_gap_percent,
         "bound_class": judged.bound_class,
     }
-
-
-def text(points: Sequence[Mapping[str, Any]]) -> str:
-    """The front as a table."""
-    rows = [
-        [
-            render.count(point["changed_entries"]),
-            render.size(point["max_load"]),
-            results.gap(point["lower_bound_gap_percent"]),
-        ]
-        for point in points
-    ]
-    return render.table(["changed entries", legend.LOAD, "gap to bound"], rows, right=range(3))
