@@ -55,3 +55,45 @@ def test_simulate_mappings(same, paths):
     scene = paths.examples / SCENE
     found = nl.simulate_varied(scene, mappings=["block", "random"], routings=["ftree"])
     same(found, "simulate", scene, "--mappings", "block,random", "--routings", "ftree")
+
+
+NET = "two-level:leaves=4,hosts=4,spines=4"
+
+
+@pytest.mark.parametrize(
+    ("asked", "words"),
+    [
+        ({}, ()),
+        ({"today": "minhop", "front": True}, ("--from", "minhop", "--front")),
+        ({"today": "ftree", "avoid": ["spine01"]}, ("--from", "ftree", "--avoid", "spine01")),
+        ({"compare": True}, ("--compare",)),
+        ({"hose": True, "work": 500}, ("--hose", "--work", 500)),
+        ({"judge": "fluid"}, ("--judge", "fluid")),
+        ({"also": ["shift:2"], "robust": "mean"}, ("--also", "shift:2", "--robust", "mean")),
+        ({"error": 5.0, "samples": 2}, ("--error", 5, "--samples", 2)),
+        ({"lmc": 1}, ("--lmc", 1)),
+    ],
+    ids=lambda value: " ".join(map(str, value)) if isinstance(value, tuple) else None,
+)
+def test_optimize(same, asked, words):
+    best = nl.optimize_tables(NET, "shift:4", **asked)
+    same(best.result, "optimize", NET, "shift:4", *words)
+
+
+def test_optimize_writes_what_the_command_writes(netloom, tmp_path):
+    best = nl.optimize_tables(NET, "bisection", today="minhop", max_changes=5)
+    best.write(tmp_path / "mine.lfts")
+    (tmp_path / "proof.json").write_bytes(best.certificate)
+    netloom.ok(
+        *("optimize", NET, "bisection", "--from", "minhop", "--max-changes", 5, "-o", "theirs.lfts"),
+        *("--write-certificate", "theirs.json"),
+    )
+    assert (tmp_path / "mine.lfts").read_bytes() == (netloom.folder / "theirs.lfts").read_bytes()
+    assert (tmp_path / "proof.json").read_bytes() == (netloom.folder / "theirs.json").read_bytes()
+
+
+def test_arguments_that_do_not_fit_are_refused_by_their_names():
+    with pytest.raises(nl.ArgumentError, match=r"^max_changes: expected today's routes too, today$"):
+        nl.optimize_tables(NET, "shift:4", max_changes=2)
+    with pytest.raises(nl.ArgumentError, match=r"^hose is about all traffic with some sums, also is not"):
+        nl.optimize_tables(NET, "shift:4", hose=True, also=["shift:2"])

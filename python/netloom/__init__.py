@@ -80,9 +80,10 @@ if TYPE_CHECKING:
         SpecError,
         TrafficError,
     )
+    from netloom.optimizing.api import OptimizedTables, optimize_tables
     from netloom.pages.api import report
     from netloom.planning.answer import plan
-    from netloom.runs.api import read_run
+    from netloom.runs.api import RunFolder, read_run
     from netloom.simulating.routings import simulate_routings
     from netloom.simulating.varied import simulate_varied
     from netloom.sweeps.api import sweep
@@ -110,11 +111,13 @@ __all__ = [
     "Optimized",
     "OptimizedHose",
     "OptimizedLayers",
+    "OptimizedTables",
     "Outcome",
     "PlaceError",
     "Recovered",
     "Routes",
     "RoutingError",
+    "RunFolder",
     "Scenario",
     "Simulation",
     "SimulationError",
@@ -140,6 +143,7 @@ __all__ = [
     "optimize_judged",
     "optimize_layers",
     "optimize_lmc",
+    "optimize_tables",
     "place_jobs",
     "plan",
     "read_run",
@@ -159,6 +163,9 @@ __all__ = [
 
 
 _HOMES = {
+    "OptimizedTables": "netloom.optimizing.api",
+    "RunFolder": "netloom.runs.api",
+    "optimize_tables": "netloom.optimizing.api",
     "plan": "netloom.planning.answer",
     "read_run": "netloom.runs.api",
     "report": "netloom.pages.api",

@@ -133,7 +133,7 @@ def answer(
         "changed_because": why,
         "links_at_max_bound": fewest,
         "findings": product.told(session, search.whole, writes=asked.writes),
-        **unwritten(routes),
+        **unwritten(routes, asked.lmc),
     }
     if not known or (solved is not None and solved["status"] in ("time-limit", "interrupted")):
         result["reproducible"] = False

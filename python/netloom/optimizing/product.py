@@ -45,7 +45,7 @@ class Answer:
     interrupted: bool
 
 
-def unwritten(routes: Routes) -> dict[str, Any]:
+def unwritten(routes: Routes, lmc: int = 0) -> dict[str, Any]:
     """The result's keys about files, before anything is written."""
     return {
         "output": None,
@@ -53,7 +53,7 @@ def unwritten(routes: Routes) -> dict[str, Any]:
         "sl2vl": None,
         "certificate": None,
         "lmc": routes.lmc,
-        "pairs_off_base": None,
+        "pairs_off_base": routes.pairs_off_base if lmc else None,
         "paths": None,
     }
 

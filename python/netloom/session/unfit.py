@@ -91,4 +91,5 @@ def refuse_arguments(table: Sequence[Unfit], given: set[str]) -> None:
     ArgumentError
     """
     if (told := refusal(table, given)) is not None:
+        told = told.replace("--from FILE", "today").replace("--from", "today")
         raise ArgumentError(re.sub(r"--([a-z-]+)", lambda option: option[1].replace("-", "_"), told))

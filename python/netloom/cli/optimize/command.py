@@ -127,7 +127,7 @@ def optimize(
     found = answer(run, net, traffic, asked, lambda: refuse(unfit.TABLE, given | {unfit.PHASES}))
     result = found.result
     result |= _written(run, found, allow_unreachable=allow_unreachable, sl2vl=write_sl2vl)
-    result |= write_paths(run, found.routes, several)
+    result["paths"] = write_paths(run, found.routes, several)
     if write_certificate is not None and found.best is not None:
         result["certificate"] = run.write(matrices.certificates(found.best), write_certificate)
     return run.finish(
