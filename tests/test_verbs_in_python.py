@@ -57,6 +57,13 @@ def test_simulate_mappings(same, paths):
     same(found, "simulate", scene, "--mappings", "block,random", "--routings", "ftree")
 
 
+def test_noise(same, tmp_path):
+    scene = tmp_path / "two.toml"
+    job = '[[job]]\nname = "{}"\nranks = 8\nprogram = {{ kind = "all-to-all", bytes = 4096 }}\n'
+    scene.write_text(f'fabric = "{NET}"\nroutes = "ftree"\n' + job.format("one") + job.format("other"))
+    same(nl.measure_noise(scene, job="one"), "noise", scene, "--job", "one")
+
+
 NET = "two-level:leaves=4,hosts=4,spines=4"
 
 

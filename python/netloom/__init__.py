@@ -80,6 +80,7 @@ if TYPE_CHECKING:
         SpecError,
         TrafficError,
     )
+    from netloom.noise.api import measure_noise
     from netloom.optimizing.api import OptimizedTables, optimize_tables
     from netloom.pages.api import report
     from netloom.planning.answer import plan
@@ -137,6 +138,7 @@ __all__ = [
     "infer",
     "links_at_max_bound",
     "loads",
+    "measure_noise",
     "mix",
     "optimize",
     "optimize_hose",
@@ -165,6 +167,7 @@ __all__ = [
 _HOMES = {
     "OptimizedTables": "netloom.optimizing.api",
     "RunFolder": "netloom.runs.api",
+    "measure_noise": "netloom.noise.api",
     "optimize_tables": "netloom.optimizing.api",
     "plan": "netloom.planning.answer",
     "read_run": "netloom.runs.api",

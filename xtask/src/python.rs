@@ -25,7 +25,6 @@ const FLOORS: [&[&str]; 13] = [
         "health",
         "hierarchy",
         "manifest",
-        "noise",
         "paths",
         "rankfile",
         "recording",
@@ -37,7 +36,7 @@ const FLOORS: [&[&str]; 13] = [
     &["live", "tables"],
     &["runs"],
     &["apply", "plot", "sampling", "simulating"],
-    &["diagnose", "loop", "optimizing", "planning", "sweeps"],
+    &["diagnose", "loop", "noise", "optimizing", "planning", "sweeps"],
     &["pages", "watch"],
     &["cli"],
 ];

@@ -14,9 +14,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from netloom.cli.noise.neighbours import Beside, LeaveOut, left_out, links_of, neighbours_of, recorded
-from netloom.cli.noise.ran import Ran
 from netloom.noise import by_size, differences, estimate, joined, summary, worst
+from netloom.noise.neighbours import Beside, LeaveOut, left_out, links_of, neighbours_of, recorded
+from netloom.noise.ran import Ran
 
 if TYPE_CHECKING:
     from netloom._core import Routes, Scenario, Simulation

@@ -12,8 +12,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from netloom.cli.noise.ran import Ran
 from netloom.noise import joined
+from netloom.noise.ran import Ran
 from netloom.noise.waits import MOST_HOPS, Hops, behind, told, window_us
 
 if TYPE_CHECKING:
