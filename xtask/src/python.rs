@@ -10,7 +10,7 @@ use crate::tree::Tree;
 const PACKAGE: &str = "python/netloom/";
 
 /// Modules and packages right below `netloom`, from the ground up. Neighbours on a floor never import each other.
-const FLOORS: [&[&str]; 13] = [
+const FLOORS: [&[&str]; 14] = [
     &["errors"],
     &["examples", "extras"],
     &["reading"],
@@ -34,8 +34,9 @@ const FLOORS: [&[&str]; 13] = [
     &["session"],
     &["frames", "gpu", "interop"],
     &["live", "tables"],
-    &["runs"],
-    &["apply", "plot", "sampling", "simulating"],
+    &["counting", "runs"],
+    &["apply", "plot", "simulating"],
+    &["sampling"],
     &["diagnose", "loop", "noise", "optimizing", "planning", "sweeps"],
     &["pages", "watch"],
     &["cli"],

@@ -337,6 +337,14 @@ class Session:
                 self.note(finding["text"])
         return routes
 
+    def with_paths(self, tables: Routes, file: Path | None) -> Routes:
+        """The same tables with the paths of a file, if one is given: which address every pair uses."""
+        if file is None:
+            return tables
+        data = self.read("paths", str(file))
+        with self.timed("read"):
+            return tables.with_paths(data, label=str(file))
+
     @contextlib.contextmanager
     def blaming(self, source: str) -> Iterator[None]:
         """Names the file of routes in what is said of them; an engine's own need no name."""

@@ -12,13 +12,13 @@ from cyclopts import Parameter
 
 from netloom import extras, reading
 from netloom import findings as registry
-from netloom.cli.diagnose import readings
 from netloom.cli.diagnose import report as diagnosed
 from netloom.cli.shared import options, render
 from netloom.cli.shared.exits import UsageError
 from netloom.cli.shared.options import Options
 from netloom.cli.shared.run import Run
 from netloom.cli.shared.unfit import exclude, named, need, refuse
+from netloom.diagnose import readings
 from netloom.errors import FormatError, NetloomError
 from netloom.files import Scratch
 from netloom.manifest import content

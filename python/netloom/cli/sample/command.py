@@ -16,6 +16,7 @@ from netloom.cli.shared.unfit import named, need, refuse
 from netloom.cli.simulate import command as simulate
 from netloom.runs import folder as runs
 from netloom.runs.folder import Recorded
+from netloom.sampling.told import told as of_samples
 from netloom.session.side_by_side import side_by_side
 from netloom.simulating.routings import Opened, note_jobs_file, result_of, with_memory, written
 
@@ -181,7 +182,7 @@ def _sampled(
             files = {**runs.files_of(found.simulation, given.fabric, "parquet"), **_files(found, given)}
             if tables is not None and word.startswith("optimized"):
                 files["routes.lfts.gz"] = runs.packed(tables.to_bytes())
-        told[word] = report.told(found, given)
+        told[word] = of_samples(found, given)
         result = with_memory(found.simulation.result())
         result["sampling"] = {**found.settings(), "fabric": given.fabric_source}
         return Recorded(result, files)

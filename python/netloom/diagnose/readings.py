@@ -7,34 +7,34 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from netloom.cli.counters import command as counters
+from netloom.counting import reading as counters
 from netloom.errors import CountersError
 
 if TYPE_CHECKING:
     from netloom._core import Counters, Fabric
-    from netloom.cli.shared.run import Run
     from netloom.diagnose.observed import Observed
+    from netloom.session.session import Session
 
 _MOST_UTILISATION = 1.2
 """What counters may say of a full link: clocks of readings differ."""
 
 
 def observed_of(
-    run: Run,
+    session: Session,
     net: Fabric,
     after: Path,
     before: Path | None,
     times: tuple[float | None, float | None],
     traffic: str | None,
 ) -> tuple[Observed, list[str]]:
-    """What real counters say, and what they leave out; `times` are `--seconds` and `--tick-ns`."""
+    """What real counters say, and what they leave out; `times` are seconds counted and ns a tick."""
     from netloom.diagnose import counted
     from netloom.live.columns import column
 
     seconds, tick_ns = times
-    found = counters.read(run, str(after), net)
+    found = counters.read(session, str(after), net)
     if before is not None:
-        earlier = counters.read(run, str(before), net, role="before")
+        earlier = counters.read(session, str(before), net, role="before")
         reversed_ = counters.reversed_readings(*found.fallen_since(earlier), str(before))
         if reversed_:
             raise CountersError(reversed_[0]["text"])
@@ -58,10 +58,12 @@ def observed_of(
             f"{float(lasted):g} s: expected the time that was counted (--seconds)"
         )
     if tick_ns is None:
-        run.note("without --tick-ns counts of waiting have no unit: only links that are full are looked at")
+        session.note(
+            "without --tick-ns counts of waiting have no unit: only links that are full are looked at"
+        )
     elif waited is None:
-        run.note(f"{after}: has no counters of waiting: only links that are full are looked at")
-    pairs = None if traffic is None else run.traffic(traffic, net)
+        session.note(f"{after}: has no counters of waiting: only links that are full are looked at")
+    pairs = None if traffic is None else session.traffic(traffic, net)
     return counted.observed_of(net, float(lasted), sent, waited, pairs), _left_out(found)
 
 

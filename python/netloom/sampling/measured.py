@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from netloom.cli.shared.run import Run
 from netloom.runs import folder as runs
+from netloom.session.session import Session
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -28,7 +28,7 @@ ROUTING = "measured"
 
 
 def write(
-    run: Run,
+    session: Session,
     folder: Path,
     fabric: tuple[str, Fabric],
     packets: str,
@@ -39,7 +39,7 @@ def write(
 
     Parameters
     ----------
-    run : Run
+    session : Session
         The call.
     folder : Path
         Where.
@@ -115,7 +115,7 @@ def write(
     path = os.path.basename(packets) or "packets"
     manifest = {
         "schema": runs.RUN_SCHEMA,
-        **run.origin(),
+        **session.origin(),
         "scenario": {"name": path, "source": path, "text": "", "overrides": []},
         "model": ROUTING,
         "profile": ROUTING,
@@ -125,8 +125,8 @@ def write(
         "not_run": [],
     }
     place = runs.place_for(folder, complete=True)
-    run.finishing()
-    with run.timed("write"):
+    session.finishing()
+    with session.timed("write"):
         runs.write_run(place, manifest, [runs.Recorded({"routing": ROUTING, **result}, files)])
     return str(place)
 

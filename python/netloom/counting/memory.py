@@ -1,4 +1,4 @@
-"""What jobs showed before (`netloom infer --remember DIR`): a JSON file a job, written whole or not at all.
+"""What jobs showed before: a JSON file a job, written whole or not at all.
 
 A file is used if it is of this version, of the job of that name and of as many ranks. One that is damaged is
 not used and replaced by the next good answer; one that is something else is left alone.
@@ -14,11 +14,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from netloom.cli.shared.exits import UsageError
+from netloom.errors import ArgumentError
+from netloom.files import Folder
 
 if TYPE_CHECKING:
     from netloom._core import Inferred
-    from netloom.cli.shared.run import Run
+    from netloom.session.session import Session
 
 SCHEMA = "netloom.memory/1"
 _LONGEST = 100
@@ -47,16 +48,16 @@ class Memory:
             name = f"{name[: _LONGEST - 17]}-{hashlib.sha256(job.encode()).hexdigest()[:16]}"
         return self.folder / f"{name}.json"
 
-    def recall(self, run: Run, jobs: Sequence[str]) -> None:
+    def recall(self, session: Session, jobs: Sequence[str]) -> None:
         """Reads what there is of these jobs.
 
         Raises
         ------
-        UsageError, OSError
+        ArgumentError, OSError
             If the folder is none, or a file cannot be read.
         """
         if self.folder.exists() and not self.folder.is_dir():
-            raise UsageError(f"--remember {self.folder}: expected a folder, found a file")
+            raise ArgumentError(f"{self.folder}: expected a folder, found a file")
         for job in dict.fromkeys(jobs):
             path = self.file(job)
             if not path.exists():
@@ -64,8 +65,8 @@ class Memory:
             if not path.is_file():
                 self._leave(job, f"{path}: not a file")
                 continue
-            with run.timed("read"):
-                self._take(job, path, run.read("memory", str(path)))
+            with session.timed("read"):
+                self._take(job, path, session.read("memory", str(path)))
 
     def _take(self, job: str, path: Path, data: bytes) -> None:
         try:
@@ -88,7 +89,7 @@ class Memory:
         self.notes.append(f"{why}: not used, and not written over")
 
     def keep(
-        self, run: Run, answer: Inferred, hypotheses: Sequence[Mapping[str, Any]]
+        self, session: Session, answer: Inferred, hypotheses: Sequence[Mapping[str, Any]]
     ) -> list[dict[str, Any]]:
         """Writes what this answer is worth remembering for; the result's rows.
 
@@ -115,7 +116,9 @@ class Memory:
                     "verdict": answer.verdict,
                     **(new or {}),
                 }
-                run.write_in(self.folder, self.file(name).name, _text(document))
+                session.finishing()
+                with session.timed("write"), Folder.open(self.folder, make=True) as there:
+                    there.write(self.file(name).name, _text(document))
             rows.append(
                 {
                     "job": name,
@@ -145,14 +148,3 @@ def _text(document: Mapping[str, Any]) -> bytes:
         return f'  "{key}": {value(item)}'
 
     return ("{\n" + ",\n".join(entry(key, item) for key, item in document.items()) + "\n}\n").encode()
-
-
-def row(memory: Sequence[Mapping[str, Any]] | None) -> list[tuple[str, str]]:
-    """`memory  amg: used, kept`; nothing without `--remember`."""
-    if memory is None:
-        return []
-    told = []
-    for job in memory:
-        how = "used" if job["used"] else "not used" if job["found"] else "new"
-        told.append(f"{job['job']}: {how}, {'stored' if job['stored'] else 'not stored'}")
-    return [("memory", "; ".join(told))]
