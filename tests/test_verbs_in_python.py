@@ -57,14 +57,33 @@ def test_simulate_mappings(same, paths):
     same(found, "simulate", scene, "--mappings", "block,random", "--routings", "ftree")
 
 
-def test_noise(same, tmp_path):
-    scene = tmp_path / "two.toml"
+NET = "two-level:leaves=4,hosts=4,spines=4"
+
+
+def two_jobs(folder):
+    """A scenario of two jobs that send at once."""
+    scene = folder / "two.toml"
     job = '[[job]]\nname = "{}"\nranks = 8\nprogram = {{ kind = "all-to-all", bytes = 4096 }}\n'
     scene.write_text(f'fabric = "{NET}"\nroutes = "ftree"\n' + job.format("one") + job.format("other"))
+    return scene
+
+
+def test_noise(same, tmp_path):
+    scene = two_jobs(tmp_path)
     same(nl.measure_noise(scene, job="one"), "noise", scene, "--job", "one")
 
 
-NET = "two-level:leaves=4,hosts=4,spines=4"
+def test_diagnose(same, tmp_path):
+    nl.simulate_routings(two_jobs(tmp_path), output=tmp_path / "run")
+    same(nl.diagnose_run(tmp_path / "run"), "diagnose", tmp_path / "run")
+    with pytest.raises(nl.ArgumentError, match=r"routing minhop: .* has ftree"):
+        nl.diagnose_run(tmp_path / "run", routing="minhop")
+
+
+def test_diagnose_counters(netloom, same, tmp_path):
+    netloom.ok("counters", "synth", NET, "ftree", "shift:4", "--scale", "1e9", "-o", tmp_path / "now.csv")
+    found = nl.diagnose_counters(NET, tmp_path / "now.csv", traffic="shift:4")
+    same(found, "diagnose", NET, "--counters", tmp_path / "now.csv", "--traffic", "shift:4")
 
 
 @pytest.mark.parametrize(

@@ -64,6 +64,7 @@ if TYPE_CHECKING:
         synth_counters,
         verify_certificate,
     )
+    from netloom.diagnose.answer.api import diagnose_counters, diagnose_run
     from netloom.errors import (
         ArgumentError,
         CountersError,
@@ -132,6 +133,8 @@ __all__ = [
     "check",
     "coefficients",
     "coloured",
+    "diagnose_counters",
+    "diagnose_run",
     "engines",
     "expand_hostlist",
     "hose_loads",
@@ -167,6 +170,8 @@ __all__ = [
 _HOMES = {
     "OptimizedTables": "netloom.optimizing.api",
     "RunFolder": "netloom.runs.api",
+    "diagnose_counters": "netloom.diagnose.answer.api",
+    "diagnose_run": "netloom.diagnose.answer.api",
     "measure_noise": "netloom.noise.api",
     "optimize_tables": "netloom.optimizing.api",
     "plan": "netloom.planning.answer",

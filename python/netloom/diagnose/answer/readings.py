@@ -11,7 +11,7 @@ from netloom.counting import reading as counters
 from netloom.errors import CountersError
 
 if TYPE_CHECKING:
-    from netloom._core import Counters, Fabric
+    from netloom._core import Counters, Fabric, Traffic
     from netloom.diagnose.observed import Observed
     from netloom.session.session import Session
 
@@ -25,7 +25,7 @@ def observed_of(
     after: Path,
     before: Path | None,
     times: tuple[float | None, float | None],
-    traffic: str | None,
+    traffic: Traffic | str | None,
 ) -> tuple[Observed, list[str]]:
     """What real counters say, and what they leave out; `times` are seconds counted and ns a tick."""
     from netloom.diagnose import counted
