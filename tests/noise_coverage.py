@@ -11,8 +11,8 @@ import sys
 from collections.abc import Iterator
 
 import netloom as nl
-from netloom.cli.noise.ran import Ran
 from netloom.noise import joined, over_runs
+from netloom.noise.ran import Ran
 
 SEED = 70_000
 DRAWS = 10

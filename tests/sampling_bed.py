@@ -9,8 +9,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from netloom import sampling
-from netloom.cli.shared import runs
 from netloom.errors import FormatError
+from netloom.runs import folder as runs
 
 SMALL = """\
 name = "small"

@@ -15,13 +15,13 @@ from scipy.sparse import csr_array
 import cables_bed
 import netloom as nl
 from netloom import _core, sampling
-from netloom.cli.shared import runs
 from netloom.diagnose import counted, rules, sampled, trees, tries
 from netloom.diagnose.findings import Finding
 from netloom.diagnose.hot import hot_links
 from netloom.diagnose.observed import Context, Links, Observed, Received
 from netloom.diagnose.remap import better_places, crossing
 from netloom.diagnose.selftest import cases, self_test
+from netloom.runs import folder as runs
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 SLOW = Path(__file__).parent / "data" / "cases" / "slow-cable"

@@ -22,7 +22,7 @@ import netloom as nl
 from netloom import NetloomError
 from netloom import apply as applying
 from netloom.cli import main
-from netloom.cli.shared import runs
+from netloom.runs import folder as runs
 
 ROOT = Path(__file__).resolve().parent.parent
 LOOP = str(ROOT / "examples" / "loop" / "small.toml")

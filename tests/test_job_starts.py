@@ -8,7 +8,7 @@ import random
 import pytest
 
 import netloom as nl
-from netloom.cli.simulate import report
+from netloom.simulating import results as report
 
 PAIRS = """\
 fabric = "two-level:leaves=2,hosts=4,spines=1"

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from netloom.cli import main
-from netloom.cli.shared import runs
+from netloom.runs import folder as runs
 
 SCENARIO = """\
 fabric = "two-level:leaves=2,hosts=1,spines=1"

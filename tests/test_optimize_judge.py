@@ -128,7 +128,7 @@ def test_optimized_in_a_scenario_is_never_slower_than_its_start(netloom, paths):
 
 
 def test_slower_than_its_start_is_a_finding():
-    from netloom.cli.simulate import report
+    from netloom.simulating import results as report
 
     def run(routing, ms, optimized=None):
         return {"routing": routing, "jobs": [{"name": "a", "completion_ms": ms}], "optimized": optimized}

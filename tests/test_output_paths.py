@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from netloom import _core, files
-from netloom.cli.shared import runs
+from netloom.runs import folder as runs
 
 NOBODY = 65534
 SPEC = "two-level:leaves=2,hosts=1,spines=1"

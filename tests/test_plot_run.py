@@ -7,9 +7,9 @@ import json
 import numpy as np
 
 import netloom as nl
-from netloom.cli.shared import runs
 from netloom.cli.shared.options import Options
 from netloom.cli.shared.run import Run
+from netloom.runs import folder as runs
 from netloom.runs import panels as drawn
 from netloom.runs import tiers as picture
 

@@ -239,7 +239,7 @@ def originals(tmp_path_factory) -> dict[str, tuple[bytes, object]]:
     from netloom import manifest
     from netloom.apply import Journal
     from netloom.cli import main
-    from netloom.cli.simulate.checkpoint import Checkpoint
+    from netloom.simulating.checkpoint import Checkpoint
 
     home = tmp_path_factory.mktemp("originals")
     scenario = Path(__file__).resolve().parent.parent / "examples" / "scenarios" / "shuffle.toml"

@@ -11,8 +11,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from netloom import hashes, sampling
-from netloom.cli.shared import runs
 from netloom.errors import FormatError
+from netloom.runs import folder as runs
 from sampling_bed import FABRIC, MANY, SMALL, altered, kept, put, sampled, scenario
 
 TREE = "two-level:leaves=2,hosts=2,spines=1"

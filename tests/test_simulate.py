@@ -14,7 +14,7 @@ import time
 import pyarrow.parquet as pq
 import pytest
 
-from netloom.cli.shared import runs
+from netloom.runs import folder as runs
 from terminal import OnTerminal
 
 SMALL = """\

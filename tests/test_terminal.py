@@ -220,7 +220,7 @@ def test_many_findings_of_a_kind_end_in_how_many_more_there_are():
 
 
 def test_progress_tells_no_rate_before_time_has_passed():
-    from netloom.cli.simulate.several import rate_text
+    from netloom.session.side_by_side import rate_text
 
     now = time.monotonic()
     assert rate_text(97_000_000, (97_000_000, now - 1)) == "0.097 ms simulated"

@@ -7,12 +7,12 @@ import pytest
 from netloom.cli import watch
 from netloom.cli.diagnose import command as diagnose
 from netloom.cli.infer import command as infer
-from netloom.cli.optimize import unfit as optimize
 from netloom.cli.sample import command as sample
 from netloom.cli.shared.exits import UsageError
 from netloom.cli.shared.unfit import Unfit, refuse
 from netloom.cli.simulate import command as simulate
 from netloom.cli.sweep import command as sweep
+from netloom.optimizing import unfit as optimize
 
 TABLES = {
     "optimize no-such-file bisection": optimize.TABLE,

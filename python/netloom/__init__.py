@@ -64,6 +64,7 @@ if TYPE_CHECKING:
         synth_counters,
         verify_certificate,
     )
+    from netloom.diagnose.answer.api import diagnose_counters, diagnose_run
     from netloom.errors import (
         ArgumentError,
         CountersError,
@@ -80,8 +81,13 @@ if TYPE_CHECKING:
         SpecError,
         TrafficError,
     )
+    from netloom.noise.api import measure_noise
+    from netloom.optimizing.api import OptimizedTables, optimize_tables
     from netloom.pages.api import report
     from netloom.planning.answer import plan
+    from netloom.runs.api import RunFolder, read_run
+    from netloom.simulating.routings import simulate_routings
+    from netloom.simulating.varied import simulate_varied
     from netloom.sweeps.api import sweep
 
 __all__ = [
@@ -107,11 +113,13 @@ __all__ = [
     "Optimized",
     "OptimizedHose",
     "OptimizedLayers",
+    "OptimizedTables",
     "Outcome",
     "PlaceError",
     "Recovered",
     "Routes",
     "RoutingError",
+    "RunFolder",
     "Scenario",
     "Simulation",
     "SimulationError",
@@ -125,25 +133,32 @@ __all__ = [
     "check",
     "coefficients",
     "coloured",
+    "diagnose_counters",
+    "diagnose_run",
     "engines",
     "expand_hostlist",
     "hose_loads",
     "infer",
     "links_at_max_bound",
     "loads",
+    "measure_noise",
     "mix",
     "optimize",
     "optimize_hose",
     "optimize_judged",
     "optimize_layers",
     "optimize_lmc",
+    "optimize_tables",
     "place_jobs",
     "plan",
+    "read_run",
     "recover",
     "repaired",
     "report",
     "route",
     "simulate",
+    "simulate_routings",
+    "simulate_varied",
     "sparsity",
     "stages",
     "sweep",
@@ -153,8 +168,17 @@ __all__ = [
 
 
 _HOMES = {
+    "OptimizedTables": "netloom.optimizing.api",
+    "RunFolder": "netloom.runs.api",
+    "diagnose_counters": "netloom.diagnose.answer.api",
+    "diagnose_run": "netloom.diagnose.answer.api",
+    "measure_noise": "netloom.noise.api",
+    "optimize_tables": "netloom.optimizing.api",
     "plan": "netloom.planning.answer",
+    "read_run": "netloom.runs.api",
     "report": "netloom.pages.api",
+    "simulate_routings": "netloom.simulating.routings",
+    "simulate_varied": "netloom.simulating.varied",
     "sweep": "netloom.sweeps.api",
 }
 """Where names are that are neither the core's nor errors."""

@@ -120,7 +120,7 @@ KINDS: dict[str, tuple[Severity, Class]] = {
     "never-received": ("note", "hosts"),
     # Of offered load in a simulation (python/netloom/cli/simulated.py).
     "load-not-accepted": ("note", "hosts"),
-    # Of noise (python/netloom/cli/noise/command.py).
+    # Of noise (python/netloom/noise/api.py).
     "no-neighbours": ("note", "hosts"),
     "messages-cut": ("warning", "hosts"),
     "messages-unmatched": ("note", "hosts"),

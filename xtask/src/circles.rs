@@ -71,7 +71,8 @@ fn code(text: &str) -> String {
     text.lines().map(line).collect::<Vec<_>>().join("\n")
 }
 
-type Edges = BTreeMap<String, BTreeSet<String>>;
+/// Who uses whom.
+pub type Edges = BTreeMap<String, BTreeSet<String>>;
 
 /// Who uses whom, by module.
 fn edges(modules: &BTreeMap<String, String>) -> Edges {

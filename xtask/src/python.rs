@@ -1,13 +1,16 @@
-//! Imports inside the Python package run one way: a module or package of `netloom` imports lower floors only. The command
+//! Imports inside the Python package run one way, and no two modules import each other: a module or package of `netloom` imports lower floors only. The command
 //! line is the roof, nothing imports it.
 
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::circles::{Edges, circles};
 use crate::tree::Tree;
 
 /// Where the package lies.
 const PACKAGE: &str = "python/netloom/";
 
 /// Modules and packages right below `netloom`, from the ground up. Neighbours on a floor never import each other.
-const FLOORS: [&[&str]; 11] = [
+const FLOORS: [&[&str]; 14] = [
     &["errors"],
     &["examples", "extras"],
     &["reading"],
@@ -22,27 +25,29 @@ const FLOORS: [&[&str]; 11] = [
         "health",
         "hierarchy",
         "manifest",
-        "noise",
         "paths",
         "rankfile",
         "recording",
         "slurm",
         "sparse",
     ],
+    &["session"],
     &["frames", "gpu", "interop"],
-    &["live", "runs", "tables"],
-    &["apply", "plot", "sampling"],
-    &["diagnose", "loop", "planning", "sweeps"],
+    &["live", "tables"],
+    &["counting", "runs"],
+    &["apply", "plot", "simulating"],
+    &["sampling"],
+    &["diagnose", "loop", "noise", "optimizing", "planning", "sweeps"],
     &["pages", "watch"],
     &["cli"],
 ];
 /// The extension is below the ground, what starts the command above the roof.
 const OUTSIDE: [&str; 2] = ["_core", "__main__"];
 
-/// Imports that do not run downwards, and modules without a floor.
+/// Imports that do not run downwards, modules without a floor, and circles.
 pub fn check(tree: &Tree) -> Vec<String> {
-    let mut findings = Vec::new();
-    let mut homeless = std::collections::BTreeSet::new();
+    let mut findings = turning(tree);
+    let mut homeless = BTreeSet::new();
     for file in tree.ending(".py").filter(|f| f.path.starts_with(PACKAGE)) {
         let (module, is_package) = module_of(&file.path);
         let Some(here) = room(&module) else {
@@ -72,6 +77,29 @@ pub fn check(tree: &Tree) -> Vec<String> {
         }
     }
     findings
+}
+
+/// Modules that import each other, through others, under `TYPE_CHECKING` or inside of functions too.
+///
+/// A package may import what is inside it; `netloom` itself imports what is asked of it.
+fn turning(tree: &Tree) -> Vec<String> {
+    let files: Vec<_> = tree.ending(".py").filter(|f| f.path.starts_with(PACKAGE)).collect();
+    let known: BTreeMap<String, bool> = files.iter().map(|file| module_of(&file.path)).collect();
+    let mut edges = Edges::new();
+    for file in files {
+        let (module, is_package) = module_of(&file.path);
+        let to = edges.entry(module.clone()).or_default();
+        for (_, imported) in imports(&file.text, &module, is_package) {
+            let parent = imported.rsplit_once('.').map_or("", |(parent, _)| parent);
+            let other = if known.contains_key(&imported) { &imported } else { parent };
+            let inside = other.starts_with(&format!("{module}."));
+            if other != module && other != "netloom" && !inside && known.contains_key(other) {
+                to.insert(other.to_owned());
+            }
+        }
+    }
+    let told = |circle: Vec<String>| format!("python: modules import each other: {}", circle.join(", "));
+    circles(&edges).into_iter().map(told).collect()
 }
 
 /// The module or package right below `netloom` that a module is in.
@@ -179,6 +207,26 @@ mod tests {
         assert_eq!(findings("python/netloom/live/x.py", "from netloom.live import y\nfrom . import z\n"), 0);
         assert_eq!(findings("python/netloom/weather/x.py", "import netloom\n"), 1);
         assert_eq!(findings("python/netloom/__init__.py", "from netloom._core import Fabric\n"), 0);
+    }
+
+    #[test]
+    fn circles_are_told_through_type_checking_too() {
+        let one = "from netloom.loop.b import B\n";
+        for back in [
+            "from netloom.loop.a import A\n",
+            "if TYPE_CHECKING:\n    from netloom.loop.a import A\n",
+            "from netloom.loop import (\n    a,\n)\n",
+            "def f():\n    import netloom.loop.a\n",
+        ] {
+            let files = [("python/netloom/loop/a.py", one), ("python/netloom/loop/b.py", back)];
+            let told = "python: modules import each other: netloom.loop.a, netloom.loop.b";
+            assert_eq!(check(&Tree::of(&files)), [told], "{back}");
+        }
+        let package = [
+            ("python/netloom/loop/__init__.py", "from netloom.loop.a import A\n"),
+            ("python/netloom/loop/a.py", "from netloom.loop import B\n"),
+        ];
+        assert!(check(&Tree::of(&package)).is_empty());
     }
 
     #[test]

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from netloom.cli.optimize.matrices import CERTIFICATES
 from netloom.cli.shared import inputs, render, results
 from netloom.cli.shared.addresses import with_paths
 from netloom.cli.shared.exits import UsageError
@@ -18,6 +17,7 @@ from netloom.cli.shared.options import Options
 from netloom.cli.shared.run import Run
 from netloom.errors import FormatError
 from netloom.findings import bad, finding, findings
+from netloom.optimizing.matrices import CERTIFICATES
 from netloom.shown import legend
 
 if TYPE_CHECKING:

@@ -11,12 +11,13 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 from netloom import extras
-from netloom.cli.shared import inputs, render, runs, users
+from netloom.cli.shared import inputs, render, users
 from netloom.cli.shared.exits import UsageError
 from netloom.cli.shared.options import ProductOptions
 from netloom.cli.shared.run import Run
 from netloom.errors import FormatError, SpecError
 from netloom.manifest import MANIFEST
+from netloom.runs import folder as runs
 from netloom.shown import legend
 
 _USAGE = "FABRIC TRAFFIC ROUTES…, a folder of netloom simulate -o, or JSON results"

@@ -6,11 +6,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from netloom.cli.shared import doubt, inputs, jobs_file, options, outputs, render
+from netloom.cli.shared import inputs, options, outputs, render
 from netloom.cli.shared.exits import UsageError
 from netloom.cli.shared.options import Options, ProductOptions
 from netloom.cli.shared.run import Run
 from netloom.findings import bad, finding
+from netloom.optimizing import doubt
+from netloom.session import jobs_file
 
 if TYPE_CHECKING:
     from netloom._core import Fabric, Job, Traffic

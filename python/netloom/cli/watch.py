@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from netloom.cli.counters import command as counters_verb
 from netloom.cli.shared import options, render
 from netloom.cli.shared.exits import UsageError
 from netloom.cli.shared.jobs import Adapters
@@ -18,6 +17,7 @@ from netloom.cli.shared.options import Options
 from netloom.cli.shared.reach import Reach, discovered
 from netloom.cli.shared.run import Run
 from netloom.cli.shared.unfit import exclude, named, need, refuse
+from netloom.counting import reading as counted
 from netloom.errors import CountersError, LiveError, NetloomError
 from netloom.findings import Finding, finding, findings
 from netloom.watch import screen
@@ -194,7 +194,7 @@ class _Watch:
             if word is not None:
                 self.run.note(word)
         if self.counters is not None:
-            first = counters_verb.read(self.run, self.counters, self.net)
+            first = counted.read(self.run, self.counters, self.net)
             foreign = next((note for note in first.notes if _FOREIGN in note), None)
             if foreign is not None:
                 raise CountersError(f"{foreign}: expected counters of {self.fabric}")

@@ -25,7 +25,7 @@ from netloom.reading import parquet
 
 if TYPE_CHECKING:
     from netloom._core import Fabric, Traffic
-    from netloom.loop.live import Live
+    from netloom.loop.lived import Live
     from netloom.loop.prediction import Layers
     from netloom.loop.simulated import Output
 

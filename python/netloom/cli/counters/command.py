@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import hashlib
-import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any
 
-from netloom.cli.shared import inputs, options, outputs, render, results
+from netloom.cli.shared import options, outputs, render, results
 from netloom.cli.shared.addresses import with_paths
 from netloom.cli.shared.options import Options
 from netloom.cli.shared.run import Run
-from netloom.findings import Finding, bad, by_severity, finding, findings
+from netloom.counting.reading import odd_readings, read, summary
+from netloom.findings import bad, by_severity, finding, findings
 
 if TYPE_CHECKING:
-    from netloom._core import Counters, Fabric
+    from netloom._core import Counters
 
 _ENDINGS = (".csv", ".csv.gz", ".parquet")
-_REVERSED = 0.9
-"""The part of the counters that changed that have fallen where readings look reversed, at least."""
 _TOLD = 10
 """How many findings of a kind the text tells."""
 
@@ -169,34 +166,6 @@ def diff(
     return run.finish(result, lambda: text(result))
 
 
-def odd_readings(first: Counters, second: Counters, between: Counters, before: str) -> list[Finding]:
-    """The finding of two readings that are no interval: in the wrong order, or the same one twice.
-
-    `between` is what was counted from one to the other: where data are not counted, or errors came, readings
-    with equal data may be two.
-    """
-    fallen, changed = second.fallen_since(first)
-    told = between.summary(busiest=0)
-    if changed == 0 and told["links_unknown"] < told["links"] and not between.port_errors:
-        text = (
-            f"no counter of data or packets changed since {before}: the same reading twice, or nobody has "
-            "read the ports anew in between"
-        )
-        return [finding("stale", text)]
-    return reversed_readings(fallen, changed, before)
-
-
-def reversed_readings(fallen: int, changed: int, before: str) -> list[Finding]:
-    """The finding of readings of which nearly all counters fell; one port that was set back is none."""
-    if fallen <= _REVERSED * changed:
-        return []
-    what = (
-        f"{render.count(fallen)} of the {render.count(changed)} counters that changed have fallen: {before} "
-        f"looks like the later reading (or all were set back in between): expected the earlier one first"
-    )
-    return [finding("reversed", what)]
-
-
 def check(fabric: str, counters: str, /, *, options: Options | None = None) -> int:
     """Find bad counters and name them.
 
@@ -226,48 +195,6 @@ def check(fabric: str, counters: str, /, *, options: Options | None = None) -> i
         "notes": told["notes"],
     }
     return run.finish(result, lambda: _check_text(result), rows=result["findings"] or None)
-
-
-def read(run: Run, source: str, fabric: Fabric, *, role: str = "counters") -> Counters:
-    """Reads counters from a file, a folder (sysfs trees, textfiles), an exporter's URL or standard input."""
-    return parsed(run, source_of(run, source, role=role), source, fabric)
-
-
-Source: TypeAlias = "bytes | list[tuple[str, bytes]]"
-"""What counters are read from: a file's bytes, or the files of sysfs trees."""
-
-
-def source_of(run: Run, source: str, *, role: str = "counters") -> Source:
-    """What a file, a folder (sysfs trees, textfiles), an exporter's URL or standard input holds."""
-    from netloom import sysfs
-    from netloom.live import exporters
-
-    if exporters.is_url(source) or exporters.is_textfiles(source):
-        with run.timed("fetch"):
-            samples = exporters.fetch(source) if exporters.is_url(source) else exporters.read_folder(source)
-        run.note_input(role, source, hashlib.sha256(samples).hexdigest())
-        return samples
-    with run.timed("read"):
-        if not inputs.is_stdin(source) and os.path.isdir(source):
-            files = sysfs.read_tree(source)
-            run.note_input(role, source, sysfs.digest(files))
-            return files
-        return run.read(role, source)
-
-
-def parsed(run: Run, held: Source, source: str, fabric: Fabric) -> Counters:
-    """The counters of what `source_of` got."""
-    from netloom import _core
-
-    with run.timed("read"):
-        if isinstance(held, list):
-            return _core.Counters.from_sysfs(held, fabric, label=source)
-        return _core.Counters.parse(held, fabric, label=source)
-
-
-def summary(found: Counters, *, busiest: int = 10) -> dict[str, Any]:
-    """The figures that results tell of counters."""
-    return {**found.summary(busiest=busiest), "notes": found.notes}
 
 
 def write(run: Run, found: Counters) -> str | None:

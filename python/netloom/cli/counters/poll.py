@@ -11,6 +11,7 @@ from netloom.cli.shared import options, render
 from netloom.cli.shared.options import Options
 from netloom.cli.shared.reach import Reach, discovered
 from netloom.cli.shared.run import Run
+from netloom.counting.reading import summary
 
 _READING = (".txt", ".txt.gz")
 _INTERVAL = (".csv", ".csv.gz", ".parquet")
@@ -79,7 +80,7 @@ def poll(
         )
     polls = [first] if last is first else [first, last]
     result: dict[str, Any] = {
-        **counters_verb.summary(found, busiest=hottest),
+        **summary(found, busiest=hottest),
         "ports": first.ports,
         "missing_ports": [{"node": node, "port": port} for node, port in last.missing],
         "hosts_asked": hosts,

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any
 
-from netloom.cli.counters import command as counters_verb
 from netloom.cli.health import report
 from netloom.cli.shared import options
 from netloom.cli.shared.exits import UsageError
 from netloom.cli.shared.options import Options
 from netloom.cli.shared.run import Run
+from netloom.counting import reading as counted
 from netloom.findings import Finding, finding, findings
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ def _read(run: Run, source: str, net: Fabric, *, role: str) -> tuple[Counters, E
     """Counters, and those of errors among them."""
     from netloom.health import error_counters
 
-    found = counters_verb.read(run, source, net, role=role)
+    found = counted.read(run, source, net, role=role)
     return found, error_counters.of(found)
 
 
@@ -125,7 +125,7 @@ def _judge(
         raise UsageError(f"--seconds is the time between two readings: {first} is one, expected AFTER")
     told = whole.summary(busiest=0)
     if len(readings) > 1:
-        odd += counters_verb.odd_readings(readings[0][0], last, whole, first)
+        odd += counted.odd_readings(readings[0][0], last, whole, first)
     if not errors.last and not errors.counted:
         odd += findings(last.port_errors)
         text = f"{told['kind']}: no error counters are read from it, so that only cables are judged"

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from netloom.cli import traffic
 from netloom.cli.counters import windows
-from netloom.cli.infer import memory
 from netloom.cli.lanes import files
-from netloom.cli.shared import doubt, inputs, options, render
+from netloom.cli.shared import inputs, options, render
 from netloom.cli.shared import jobs as who
 from netloom.cli.shared.exits import UsageError
 from netloom.cli.shared.options import Options
 from netloom.cli.shared.run import Run
 from netloom.cli.shared.unfit import named, need, refuse
+from netloom.counting.memory import Memory
+from netloom.counting.windows import Window, check, differ, port_errors
+from netloom.counting.windows import read as read_window
+from netloom.errors import ArgumentError
 from netloom.findings import findings
+from netloom.optimizing import doubt
 
 if TYPE_CHECKING:
     from netloom._core import Fabric, Job
@@ -128,7 +132,7 @@ def infer(
     adapters = adapters or who.Adapters()
     adapters.check(jobs)
     period = None if during is None else _period(during)
-    spans = [windows.Window(routes=routes, paths=paths, reading=counters, after=after)]
+    spans = [Window(routes=routes, paths=paths, reading=counters, after=after)]
     spans += [windows.also(text) for text in also_counted or ()]
     numbers = windows.chosen(interval, spans)
     run = Run("infer", options, endings=traffic.ENDINGS, searches=True)
@@ -141,13 +145,21 @@ def infer(
     net = run.fabric(fabric, warn=True)
     if sl2vl is not None and vl_scheme is not None:
         files.check_tables(run, net, sl2vl, vl_scheme)
-    read = [windows.read(run, net, window) for window in spans]
-    windows.differ(spans, numbers)
+    try:
+        for window in spans:
+            check(window)
+    except ArgumentError as error:
+        raise UsageError(str(error)) from None
+    read = [read_window(run, net, window) for window in spans]
+    differ(spans, numbers)
     placed = None if jobs is None else _placed(run, net, jobs, adapters, period)
     before = None
     if remember is not None:
-        before = memory.Memory(remember)
-        before.recall(run, ["all hosts"] if placed is None else [job.name for job in placed])
+        before = Memory(remember)
+        try:
+            before.recall(run, ["all hosts"] if placed is None else [job.name for job in placed])
+        except ArgumentError as error:
+            raise UsageError(f"--remember {error}") from None
     known = None if truth is None else run.traffic(truth, net, role="truth")
     _sets_aside(run, [net.hosts] if placed is None else [len(job.hosts) for job in placed])
     run.keeps()
@@ -176,7 +188,7 @@ def infer(
         **summary,
         "weight": unit,
         "intervals": sum(window["intervals"] for window in summary["windows"]),
-        "findings": run.findings + findings(found.findings + windows.port_errors(read)),
+        "findings": run.findings + findings(found.findings + port_errors(read)),
         "memory": None if before is None else before.keep(run, found, summary["hypothesis"]),
         "notes": found.notes + ([] if before is None else before.notes),
         "output": traffic.write(run, found.traffic, doubt.Told.of(summary)),
@@ -247,7 +259,7 @@ def text(result: Mapping[str, Any]) -> str:
         rows.append(("scope", _scope(result["scope"])))
     if result["stopped"] is not None:
         rows.append(("stopped", f"{result['stopped'].replace('-', ' ')}: the best so far"))
-    rows += memory.row(result["memory"])
+    rows += _memory_row(result["memory"])
     for key, label in (("output", "written"), ("hose", "sums written")):
         if result[key]:
             rows.append((label, result[key]))
@@ -338,3 +350,14 @@ def _what_then(result: Mapping[str, Any]) -> str:
     file = result["hose"] or "sums.csv"
     how = "" if result["hose"] else " (write them with --write-hose sums.csv)"
     return f"For routes that hold whoever talks to whom: netloom optimize FABRIC {file} --hose{how}."
+
+
+def _memory_row(memory: Sequence[Mapping[str, Any]] | None) -> list[tuple[str, str]]:
+    """`memory  amg: used, kept`; nothing without `--remember`."""
+    if memory is None:
+        return []
+    told = []
+    for job in memory:
+        how = "used" if job["used"] else "not used" if job["found"] else "new"
+        told.append(f"{job['job']}: {how}, {'stored' if job['stored'] else 'not stored'}")
+    return [("memory", "; ".join(told))]

@@ -14,12 +14,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from netloom.cli.counters import windows
 from netloom.cli.shared import inputs, render
 from netloom.cli.shared.addresses import with_paths
 from netloom.cli.shared.exits import UsageError
 from netloom.cli.shared.options import OUTPUT_PATH, Options
 from netloom.cli.shared.run import Run
+from netloom.counting import windows
 from netloom.errors import CountersError, RoutingError
 from netloom.files import check_folder
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Group, Parameter
 
@@ -27,13 +27,10 @@ class Addresses:
     the file use the first."""
 
 
-def write_paths(run: Run, routes: Routes, addresses: Addresses) -> dict[str, Any]:
-    """Writes the file of paths if that was asked for; the result's keys."""
-    if not addresses.lmc:
-        return {"lmc": routes.lmc, "pairs_off_base": None, "paths": None}
-    written = None
+def write_paths(run: Run, routes: Routes, addresses: Addresses) -> str | None:
+    """Writes the file of paths if that was asked for; its name."""
     if addresses.write_paths is not None:
-        written = run.write(routes.paths_to_bytes(), addresses.write_paths)
-    elif run.has_product and routes.pairs_off_base:
+        return run.write(routes.paths_to_bytes(), addresses.write_paths)
+    if addresses.lmc and run.has_product and routes.pairs_off_base:
         run.note("which address every pair uses is not in the tables: --write-paths FILE writes it")
-    return {"lmc": routes.lmc, "pairs_off_base": routes.pairs_off_base, "paths": written}
+    return None

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-import time
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
-from netloom.cli.optimize import compare as table
-from netloom.cli.optimize import matrices, product, report, sums, uncertain, unfit
-from netloom.cli.optimize import today as in_force
+from netloom.cli.optimize import report
 from netloom.cli.optimize.addresses import Addresses, write_paths
 from netloom.cli.optimize.exact_model import ExactModel
-from netloom.cli.optimize.goals import Goal, Little
-from netloom.cli.optimize.judge import Judge
-from netloom.cli.optimize.search import Search, auto_name
-from netloom.cli.shared import doubt, inputs, options, outputs
+from netloom.cli.optimize.goals import Goal, Judge, Little, percent
+from netloom.cli.shared import inputs, options, outputs
+from netloom.cli.shared.lanes import write_rows
 from netloom.cli.shared.options import Options
 from netloom.cli.shared.run import Run
 from netloom.cli.shared.unfit import named, refuse
+from netloom.optimizing import matrices, unfit
+from netloom.optimizing.answer import answer
+from netloom.optimizing.asked import Asked
+from netloom.optimizing.product import Answer
 
 
 def optimize(
@@ -98,131 +99,70 @@ def optimize(
         compare=compare,
     )
     refuse(unfit.TABLE, given)
-    if goal.error is not None:
-        uncertain.part(goal.error)
+    error = None if goal.error is None else percent(goal.error)
     exact.check()
-    goal = judge.goal(goal)
     run = Run("optimize", options, searches=True)
-    if goal.hose:
-        net = inputs.with_roots(run, run.fabric(fabric, warn=True), roots)
-        if write_sl2vl is not None:
-            run.also_writes(write_sl2vl, "--write-sl2vl")
-        return sums.of_sums(
-            run, net, traffic, background, goal, little, allow_unreachable, write_sl2vl, avoid
-        )
-    if write_certificate is not None:
-        run.also_writes(write_certificate, "--write-certificate")
-    if write_sl2vl is not None:
-        run.also_writes(write_sl2vl, "--write-sl2vl")
-    for path, option in ((several.write_paths, "--write-paths"), (exact.write_model, "--write-model")):
+    second = (
+        (write_certificate, "--write-certificate"),
+        (write_sl2vl, "--write-sl2vl"),
+        (several.write_paths, "--write-paths"),
+        (exact.write_model, "--write-model"),
+    )
+    for path, option in second:
         if path is not None:
             run.also_writes(path, option)
     net = inputs.with_roots(run, run.fabric(fabric, warn=True), roots)
-    lanes = write_sl2vl is not None or not run.has_product
-    search = Search(run, net, traffic, background, goal, little, several.lmc, judge, avoid, lanes=lanes)
-    if search.layers is not None:
-        refuse(unfit.TABLE, given | {unfit.PHASES})
-    search.sets_aside()
-    started = time.perf_counter()
-    run.keeps()
-    with run.timed("optimize"):
-        share = 0.5 if compare or little.front or exact.exact is not None else 1.0
-        best = search.run(search.most, share=share)
-    seconds = time.perf_counter() - started
-    interrupted = best.stopped == "interrupted"
-    rows = points = None
-    if compare and not interrupted:
-        with run.timed("compare"):
-            rows, interrupted = table.compare(
-                run,
-                search.fabric,
-                search.traffic,
-                search.loads(best),
-                best.routes,
-                seconds,
-                search.begin,
-                several.lmc,
-            )
-    if little.front and not interrupted:
-        with run.timed("front"):
-            points, interrupted = search.front(best)
-    loads, routes, solved = search.loads(best), best.routes, None
-    today, kept = None, best.taken_from == "today"
-    known_badly = None if search.layers is not None or several.lmc else doubt.told(traffic)
-    if known_badly is not None and not known_badly.is_sure and exact.exact is None:
-        today = doubt.kept(run, search.fabric, search.traffic, known_badly, search.in_force, loads)
-        routes, loads = today or (routes, loads)
-    if not interrupted:
-        solved, routes, loads = exact.solved(run, search.fabric, search.traffic, routes, loads)
-        interrupted = solved is not None and solved["status"] == "interrupted"
-    kept = kept and routes is best.routes
-    fewest, known = None, True
-    if not interrupted and not kept:
-        fewest, known, interrupted = search.links_at_max(routes, loads)
-    run.finishing()
-    why = "nothing" if today or kept else search.because(best, routes)
-    changed = 0 if kept else search.changed(best, routes)
-    left = None
-    if search.avoided is not None:
-        left = (search.fabric, routes)
-        routes = search.avoided.whole(routes)
-        changed = search.avoided.changed(routes)
-    product.judged(run, search.whole, routes, left)
-    before = search.before(best, loads)
-    minimised, named_before = matrices.result(best, loads, goal, before), search.named_before(best, before)
-    value = minimised["objective"]["value"]
-    if search.today is not None and kept:
-        assert best.searched is not None
-        in_force.tell_kept(run, search.today, value, best.searched)
-    elif search.today is not None and named_before is not None:
-        in_force.tell_worse(run, named_before, value, avoids=bool(avoid))
-    product.tell_lanes(run, best, value)
-    result: dict[str, Any] = {
-        **report.optimized_result(search.fabric, best, loads, search.traffic),
-        **minimised,
-        **report.portfolio(best),
-        "changed_entries": changed,
-        "repaired_entries": in_force.repaired(search.today, kept),
-        "avoided": None if search.avoided is None else search.avoided.result(),
-        "background": named_before,
-        "compare": rows,
-        "front": points,
-        "exact": solved,
-        "judge": search.judged,
-        "changed_because": why,
-        "links_at_max_bound": fewest,
-        "findings": product.told(run, search.whole),
-        **product.written(
-            run,
-            routes,
-            search.whole,
-            search.today,
-            allow_unreachable=allow_unreachable,
-            sl2vl=write_sl2vl,
-        ),
-        "certificate": None,
-        **write_paths(run, routes, several),
-    }
-    if not known or (solved is not None and solved["status"] in ("time-limit", "interrupted")):
-        result["reproducible"] = False
-    if little.max_changes == 0:
-        run.note("nothing may change (--max-changes 0): these are today's routes")
-    elif (
-        best.taken_from is None
-        and best.stopped in _TOO_SMALL
-        and len(result["history"]) <= 1
-        and not best.proven_optimal
-    ):
-        run.note(f"{_TOO_SMALL[best.stopped]} for any improvement: these are the routes it began with")
-    if write_certificate is not None:
-        result["certificate"] = run.write(matrices.certificates(best), write_certificate)
-    began = search.named or auto_name(search.fabric)
+    asked = Asked(
+        background=background,
+        avoid=avoid,
+        compare=compare,
+        **asdict(goal) | {"error": error},
+        **asdict(little),
+        **asdict(judge),
+        **asdict(exact),
+        lmc=several.lmc,
+        writes=run.has_product,
+        lanes=write_sl2vl is not None or not run.has_product,
+    )
+    found = answer(run, net, traffic, asked, lambda: refuse(unfit.TABLE, given | {unfit.PHASES}))
+    result = found.result
+    result |= _written(run, found, allow_unreachable=allow_unreachable, sl2vl=write_sl2vl)
+    result["paths"] = write_paths(run, found.routes, several)
+    if write_certificate is not None and found.best is not None:
+        result["certificate"] = run.write(matrices.certificates(found.best), write_certificate)
     return run.finish(
-        result, lambda: report.text(result, began), rows=rows or points, interrupted=interrupted
+        result,
+        lambda: report.text(result, found.began),
+        rows=result["compare"] or result["front"],
+        interrupted=found.interrupted,
     )
 
 
-_TOO_SMALL = {
-    "time-limit": "the time limit was too short",
-    "work": "the work budget (--work) was too small",
-}
+def _written(run: Run, found: Answer, *, allow_unreachable: bool, sl2vl: Path | None) -> dict[str, Any]:
+    """Writes routes where `-o` says, with today's entries of LIDs that no port of the fabric has.
+
+    The SL-to-VL tables that they need come first: tables that lie there without them could deadlock.
+
+    Returns
+    -------
+    dict
+        The result's keys `output` and `sl2vl`.
+
+    Raises
+    ------
+    RoutingError
+        If they can deadlock (so where they need lanes and nobody writes these), or lose pairs of hosts that
+        cables join and that is not allowed.
+    """
+    routes, keys = found.routes, dict[str, Any](output=None, sl2vl=None)
+    if run.has_product:
+        routes.check_file(allow_unreachable=allow_unreachable, lanes=sl2vl is not None)
+    if routes.lanes is not None:
+        keys["sl2vl"] = write_rows(run, routes.lanes, sl2vl)
+    elif sl2vl is not None:
+        run.note("--write-sl2vl: these routes need no lanes, nothing is written there")
+    if run.has_product and found.today is not None:
+        keys["output"] = run.write(found.today.with_strangers(routes.to_bytes(), found.fabric))
+    elif run.has_product:
+        keys["output"] = run.write(routes, holes=allow_unreachable, lanes=sl2vl is not None)
+    return keys

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from cyclopts import Group, Parameter
 
 from netloom.cli.shared import options
+from netloom.cli.shared.exits import UsageError
 
 
 @Parameter(name="*", group=Group("What to minimise", sort_key=1))
@@ -40,11 +42,6 @@ class Goal:
     """Number of parallel searches; the best result is kept. Results do not depend on the number of threads.
     `--work` is the sum over all islands. [default: 1]"""
 
-    @property
-    def several(self) -> bool:
-        """Whether there are several traffics of which one will come."""
-        return bool(self.also) or self.error is not None
-
 
 @Parameter(name="*", group=Group("Changing little", sort_key=2))
 @dataclass(frozen=True, kw_only=True)
@@ -68,8 +65,35 @@ class Little:
     changes, unless `--max-changes`, `--penalty-per-change`, `--keep-jobs`, `--front` or `--avoid` asks for
     more."""
 
-    @property
-    def asks_for_more(self) -> bool:
-        """Whether more may change than what is dead."""
-        limits = (self.max_changes, self.penalty_per_change, self.keep_jobs)
-        return self.front or any(limit is not None for limit in limits)
+
+@Parameter(name="*", group=Group("A simulation as the judge", sort_key=4))
+@dataclass(frozen=True, kw_only=True)
+class Judge:
+    """What is simulated."""
+
+    judge: Literal["packets", "fluid"] | None = None
+    """Simulate the traffic with the initial routes and with several that have lower loads, and take the
+    fastest: packet by packet, or as flows, which is quicker. A trace, or a jobs file of traces, is replayed.
+    With a plain matrix every host sends everything at once, nearest host first."""
+
+
+MOST_PERCENT = 1e5
+
+
+def percent(error: str) -> float | str:
+    """The error as a percentage of every entry: 5 of `5` and `5%`; or the file that it names.
+
+    Raises
+    ------
+    UsageError
+        If it is neither.
+    """
+    if os.path.exists(error):
+        return error
+    try:
+        found = float(error.removesuffix("%"))
+    except ValueError:
+        raise UsageError(f"--error {error}: expected a percentage or a file of bytes an entry") from None
+    if not 0 <= found <= MOST_PERCENT:
+        raise UsageError(f"--error {error}: expected 0 to {MOST_PERCENT:g} percent")
+    return found

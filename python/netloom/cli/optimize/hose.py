@@ -1,101 +1,11 @@
-"""`netloom optimize --hose`: only what every host sends and receives in all is known, not who talks to whom.
-
-Loads are then worst loads: each link's over all matrices within the sums, exact. The bound holds for any
-routes by destination. There is no adaptive-routing bound and no certificate.
-"""
+"""`netloom optimize --hose` as text: the worst over all traffic with some sums by host."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from netloom.cli.shared import render, results
-
-if TYPE_CHECKING:
-    from netloom._core import Fabric, Hose, OptimizedHose
-    from netloom.cli.shared.run import Run
-
-_HEAD = 1 << 20
-
-
-def read(run: Run, source: str, fabric: Fabric) -> Hose:
-    """The sums: of a file `host,sent,received`, or the row and column sums of any traffic."""
-    from netloom import _core
-
-    if _is_sums(source):
-        run.read("hose", source)
-        with run.timed("read"):
-            return _core.Hose.read(source, fabric)
-    return _core.Hose.of(run.traffic(source, fabric))
-
-
-def _is_sums(source: str) -> bool:
-    """Whether a file begins with the header of sums."""
-    if not source.endswith((".csv", ".csv.gz")):
-        return False
-    from netloom import reading
-
-    try:
-        lines = reading.head(source, _HEAD).splitlines()
-    except OSError:
-        # Its own reader says what is wrong.
-        return False
-    first = next((line for line in map(bytes.strip, lines) if line and not line.startswith(b"#")), b"")
-    return first.replace(b" ", b"").startswith(b"host,sent,received")
-
-
-def hose_result(fabric: Fabric, best: OptimizedHose, named: bool, *, kept: bool = False) -> dict[str, Any]:
-    """The keys of a result that loads and bounds fill elsewhere; what a hose does not have is None."""
-    worst, bound = best.worst, best.lower_bound
-    met = worst.max <= bound * (1 + 1e-9)
-    gap: float | None = 0.0 if met else (worst.max / bound - 1) * 100 if bound > 0 else float("inf")
-    if best.outside_because is not None:
-        gap = None
-    return {
-        "max_load": worst.max,
-        "max_load_seconds": worst.max_seconds,
-        "mixed_speeds": worst.mixed_speeds,
-        "mean_load": worst.mean,
-        "max_load_between_switches": worst.max_between_switches,
-        "links_at_max": worst.links_at_max,
-        "ar_bound": None,
-        "ar_bound_upper": None,
-        "ar_bound_exact": None,
-        "ar_bound_class": None,
-        "ar_gap_percent": None,
-        "order": fabric.order,
-        "lower_bound": bound,
-        "lower_bound_gap_percent": gap,
-        "bound_class": best.bound_class,
-        "bound_kind": None,
-        "bound_at": best.bound_at,
-        "outside_because": best.outside_because,
-        "any_bound": None,
-        "any_bound_at": None,
-        "any_bound_gap_percent": None,
-        "proven_optimal": best.proven_optimal,
-        "status": results.status(best, proven=best.proven_optimal),
-        "stopped": best.stopped,
-        "traffic_matched_by": "names",
-        "hottest": results.hottest(fabric, worst.per_link, results.HOTTEST),
-        "hottest_between_switches": results.between_switches(fabric, worst.per_link, results.HOTTEST),
-        "levels": [{"load": load, "links": links} for load, links in worst.levels(results.LEVELS)],
-        "reproducible": best.reproducible,
-        "work": best.work,
-        "time_to_best": None,
-        "history": [],
-        "objective": {
-            "kind": "hose",
-            "value": worst.max,
-            "lower_bound": bound,
-            "gap_percent": gap,
-            "bound_class": best.bound_class,
-            "proven_optimal": best.proven_optimal,
-        },
-        "phases": None,
-        "scenarios": None,
-        "changed_entries": 0 if kept else best.changed_entries if named else None,
-    }
 
 
 def rows(result: Mapping[str, Any]) -> list[tuple[str, str]]:

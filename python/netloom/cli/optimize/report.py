@@ -1,51 +1,14 @@
-"""Optimised routes as a result: the keys that scripts rely on, and the same as text."""
+"""What `netloom optimize` tells."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from netloom.cli.optimize import compare, exact_model, front, hose, judge, matrices
+from netloom.cli.optimize import hose, matrices, tables
 from netloom.cli.shared import addresses, render, results
 from netloom.shown import legend
-
-if TYPE_CHECKING:
-    from netloom._core import Fabric, LinkLoads, Optimized, OptimizedLayers, Outcome, Traffic
-
-
-def optimized_result(
-    fabric: Fabric, best: Optimized | OptimizedLayers, loads: LinkLoads, traffic: Traffic
-) -> dict[str, Any]:
-    """What is known of optimised routes; `loads` are theirs of all the traffic."""
-    from netloom import _core
-
-    history = best.history
-    if isinstance(best, _core.Optimized):
-        end, proven = best.loads.max, loads.proven_optimal
-    else:
-        end, proven = history[-1]["max_load"] if history else 0.0, best.proven_optimal
-    reached = [step["seconds"] for step in history if step["max_load"] <= end * (1 + 1e-9)]
-    return {
-        **results.loads_result(fabric, loads, traffic),
-        "levels": [{"load": load, "links": links} for load, links in loads.levels(results.LEVELS)],
-        "proven_optimal": proven,
-        "status": results.status(best, proven=proven),
-        "stopped": best.stopped,
-        "reproducible": best.reproducible,
-        "work": best.work,
-        "time_to_best": min(reached, default=None),
-        "history": history,
-    }
-
-
-def portfolio(best: Outcome) -> dict[str, Any]:
-    """The best sound engine, and whose routes were taken where the search found none as good."""
-    engine = best.best_engine
-    return {
-        "best_engine": None if engine is None else {"name": engine[0], "value": engine[1]},
-        "taken_from": best.taken_from,
-    }
 
 
 def verdict(result: Mapping[str, Any], began: str) -> str:
@@ -136,11 +99,11 @@ def text(result: Mapping[str, Any], began: str) -> str:
             stopped = results.stopped_text(result["stopped"], proven=result["proven_optimal"])
             rows.append(("stopped", stopped))
     if result["compare"] is not None:
-        parts.append(compare.text(result["compare"]))
+        parts.append(tables.compared(result["compare"]))
     if result["front"] is not None:
-        parts.append(front.text(result["front"]))
+        parts.append(tables.front(result["front"]))
     if result["judge"] is not None:
-        parts.append(judge.text(result["judge"]))
+        parts.append(tables.judged(result["judge"]))
     if result["avoided"]:
         rows.append(("avoids", f"{_named(result['avoided'])}: loads and bounds are of the fabric without"))
     before = result["background"]
@@ -160,7 +123,7 @@ def text(result: Mapping[str, Any], began: str) -> str:
     if result["lmc"] and result["pairs_off_base"] is not None:
         rows.append(addresses.row(result))
     if result["exact"] is not None:
-        rows += exact_model.rows(result["exact"], result["lower_bound"])
+        rows += tables.exact_rows(result["exact"], result["lower_bound"])
     if result["repaired_entries"]:
         told = f"{entries(result['repaired_entries'])} of today's routes before that"
         mended = before["repaired_max_load"] if before is not None else None

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from netloom.cli.counters import command as counters_verb
 from netloom.cli.plot.command import picture_kind, placed, prepared
 from netloom.cli.shared import render
 from netloom.cli.shared.exits import UsageError
 from netloom.cli.shared.options import PictureOptions
 from netloom.cli.shared.run import Run
+from netloom.counting import reading as counted
 from netloom.shown import legend
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ def _counted(run: Run, net: Fabric, place: Cables, source: Path) -> tuple[Panel,
     from netloom.plot.routings.cables import Panel
     from netloom.watch.sources import spans
 
-    found = counters_verb.read(run, str(source), net)
+    found = counted.read(run, str(source), net)
     carried, known = np.zeros(net.links), np.zeros(net.links, bool)
     for interval in range(found.intervals):
         measured = found.measure(interval)

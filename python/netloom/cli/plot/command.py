@@ -255,7 +255,7 @@ def run(folder: Path, /, *, title: str | None = None, options: PictureOptions | 
     options
         Common options; `-o` takes the picture (.svg, .pdf, .png).
     """
-    from netloom.cli.shared import runs
+    from netloom.runs import folder as runs
 
     this = prepared("plot-run", options, tables=True)
     manifest = runs.read_manifest(folder)

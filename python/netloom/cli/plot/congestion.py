@@ -124,7 +124,7 @@ class _Shown:
 
 def _read(this: Run, folder: Path, routing: str | None) -> Samples:
     from netloom import sampling
-    from netloom.cli.shared import runs
+    from netloom.runs import folder as runs
 
     samples = sampling.read(folder, routing)
     this.read("run", str(folder / runs.MANIFEST))
@@ -140,7 +140,7 @@ def _read(this: Run, folder: Path, routing: str | None) -> Samples:
 
 def _routings(folder: Path) -> list[str]:
     """The routings of a run, in its order."""
-    from netloom.cli.shared import runs
+    from netloom.runs import folder as runs
 
     return [str(entry["routing"]) for entry in runs.read_manifest(folder)["runs"]]
 
@@ -153,7 +153,7 @@ def _before(folder: Path, samples: Samples, folders: Sequence[Path], words: Sequ
 
 
 def _name(folder: Path) -> str:
-    from netloom.cli.shared import runs
+    from netloom.runs import folder as runs
 
     return str(runs.read_manifest(folder)["scenario"]["name"])
 

@@ -142,8 +142,8 @@ def tail(
         Common options; `-o` takes the picture (.svg, .pdf, .png).
     """
     run = prepared("plot-tail", options, tables=True)
-    from netloom.cli.shared import runs
     from netloom.plot.routings.tail import tail_picture
+    from netloom.runs import folder as runs
 
     manifest = runs.read_manifest(folder)
     run.read("run", str(folder / runs.MANIFEST))
@@ -183,8 +183,8 @@ def tail(
 
 def _latencies(run: Run, folder: Path, entry: Mapping[str, Any]) -> tuple[str, dict[str, Latencies]]:
     """A routing, and the messages under it of every job that sent some."""
-    from netloom.cli.shared import runs
     from netloom.plot.routings.tail import Latencies
+    from netloom.runs import folder as runs
     from netloom.runs.panels import columns_of
 
     table = columns_of(runs.reader(run), folder, entry, "latencies", _HISTOGRAMS)

@@ -8,14 +8,17 @@ from cyclopts import Parameter
 
 from netloom import extras
 from netloom.cli.sample import report
-from netloom.cli.shared import inputs, options, runs
+from netloom.cli.shared import inputs, options
 from netloom.cli.shared.exits import UsageError
 from netloom.cli.shared.options import Options
 from netloom.cli.shared.run import Run
-from netloom.cli.shared.runs import Recorded
 from netloom.cli.shared.unfit import named, need, refuse
 from netloom.cli.simulate import command as simulate
-from netloom.cli.simulate.several import side_by_side
+from netloom.runs import folder as runs
+from netloom.runs.folder import Recorded
+from netloom.sampling.told import told as of_samples
+from netloom.session.side_by_side import side_by_side
+from netloom.simulating.routings import Opened, note_jobs_file, result_of, with_memory, written
 
 if TYPE_CHECKING:
     from netloom._core import Sampled, Scenario
@@ -119,7 +122,7 @@ def run(
     with run.timed("read"):
         given = _core.Scenario.read(scenario, overrides)
     run.note_planes(given.fabric)
-    inputs.note_jobs_file(run, given)
+    note_jobs_file(run, given)
     for role, path in given.files:
         run.read(role, str(path))
     report.told_hops(given.fabric, hop_bits)
@@ -137,7 +140,7 @@ def run(
         "truth": with_truth,
     }
     found, told = _sampled(run, given, how)
-    result = simulate.result_of(given, found)
+    result = result_of(given, found)
     run.note_fallbacks([one.routing for one in found], given.fabric)
     for word, of_routing in told.items():
         for one in result["runs"]:
@@ -145,7 +148,8 @@ def run(
                 one.update(of_routing)
         for one in of_routing["findings"]:
             run.note(f"{word}: {one['text']}", kind="warning")
-    simulate.written(run, given, {"source": scenario, "text": text, "overrides": overrides}, found, result)
+    opened = Opened(given, scenario, text, overrides)
+    written(run, opened, options.output, found, result)
     return run.finish(
         result,
         lambda: report.text(result),
@@ -178,8 +182,8 @@ def _sampled(
             files = {**runs.files_of(found.simulation, given.fabric, "parquet"), **_files(found, given)}
             if tables is not None and word.startswith("optimized"):
                 files["routes.lfts.gz"] = runs.packed(tables.to_bytes())
-        told[word] = report.told(found, given)
-        result = simulate.with_memory(found.simulation.result())
+        told[word] = of_samples(found, given)
+        result = with_memory(found.simulation.result())
         result["sampling"] = {**found.settings(), "fabric": given.fabric_source}
         return Recorded(result, files)
 

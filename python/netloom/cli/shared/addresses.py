@@ -20,11 +20,7 @@ if TYPE_CHECKING:
 
 def with_paths(run: Run, tables: Routes, file: Path | None) -> Routes:
     """The same tables with the paths of a file, if one is given."""
-    if file is None:
-        return tables
-    data = run.read("paths", str(file))
-    with run.timed("read"):
-        return tables.with_paths(data, label=str(file))
+    return run.with_paths(tables, file)
 
 
 def row(result: Mapping[str, Any]) -> tuple[str, str]:

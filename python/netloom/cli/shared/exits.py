@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-FINDINGS, USAGE, INPUT, INTERNAL, INTERRUPTED = 1, 2, 3, 4, 130
+from netloom.session import STDIO as STDIO
 
-STDIO = "<stdin>"
-"""What a lone `-` becomes before options are parsed: standard input, or standard output after `-o`."""
+FINDINGS, USAGE, INPUT, INTERNAL, INTERRUPTED = 1, 2, 3, 4, 130
 
 
 class UsageError(Exception):

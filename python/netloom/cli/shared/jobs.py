@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from cyclopts import Parameter
 
 from netloom.cli.shared.exits import STDIO, UsageError
-from netloom.cli.shared.jobs_file import named_files, raise_in_jobs
 from netloom.errors import NetloomError
+from netloom.session.jobs_file import named_files, raise_in_jobs
 
 if TYPE_CHECKING:
     from netloom._core import Fabric, Job

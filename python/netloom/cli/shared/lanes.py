@@ -11,7 +11,6 @@ import gzip
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from netloom.cli.shared import render
 from netloom.cli.shared.exits import UsageError
 
 if TYPE_CHECKING:
@@ -46,9 +45,3 @@ def write_rows(run: Run, lanes: LaneTables, path: Path | None) -> str | None:
         return None
     data = lanes.sl2vl(f"{run.origin()['netloom']} {run.verb}")
     return run.write(gzip.compress(data, mtime=0) if path.suffix == ".gz" else data, path)
-
-
-def loads_row(loads: list[float]) -> tuple[str, str]:
-    """`load by lane  32 B on lane 0, 4 B on lane 1, at most`."""
-    told = ", ".join(f"{render.size(load)} on lane {lane}" for lane, load in enumerate(loads))
-    return ("load by lane", f"at most {told}")

@@ -9,6 +9,7 @@ from typing import Any
 
 from netloom.cli.shared.exits import UsageError
 from netloom.cli.shared.options import FolderPath, Options
+from netloom.session.sources import ending as ending
 
 
 def same_file(one: Path, other: Path) -> bool:
@@ -34,11 +35,6 @@ def check_writable(path: Path) -> None:
         files.check_file(path)
     except (FileNotFoundError, NotADirectoryError):
         raise OSError(errno.ENOENT, f"there is no folder {path.parent}", str(path)) from None
-
-
-def ending(path: Path | None) -> str:
-    """The ending that names a format: `.mtx` of `a.mtx.gz`; empty without a path."""
-    return "" if path is None else Path(str(path).removesuffix(".gz")).suffix
 
 
 def scalars(result: Mapping[str, Any]) -> dict[str, Any]:

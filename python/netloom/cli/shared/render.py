@@ -5,16 +5,15 @@ Text is for people; scripts use `--format json` or `csv`.
 
 from __future__ import annotations
 
-import csv
-import io
-import json
-import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from netloom.cli.shared import fit
 from netloom.findings import by_severity
+from netloom.shown.documents import as_csv as as_csv
+from netloom.shown.documents import as_json as as_json
+from netloom.shown.documents import no_formula as no_formula
 from netloom.shown.text import arrows as arrows
 from netloom.shown.text import line as line
 from netloom.shown.text import printable as printable
@@ -100,49 +99,3 @@ def findings(found: Iterable[Mapping[str, str]], title: str = "findings") -> str
 
 _MANY, _FIRST = 12, 10
 """Findings of a kind from which on only the first are told, and how many these are."""
-
-
-def as_json(document: Mapping[str, Any]) -> str:
-    """JSON, as scripts read it. It has no infinity and no NaN: what is not finite is null, for unknown."""
-    return json.dumps(_finite(document), indent=2, ensure_ascii=False, allow_nan=False)
-
-
-def _finite(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {key: _finite(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_finite(item) for item in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
-
-
-_FORMULA = "=+-@\t\r"
-
-
-def as_csv(rows: Sequence[Mapping[str, Any]]) -> str:
-    """CSV with a header line; true and false as in JSON, nothing for null."""
-    out = io.StringIO()
-    if rows:
-        writer = csv.DictWriter(out, fieldnames=list(rows[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows({key: _cell(value) for key, value in row.items()} for row in rows)
-    return out.getvalue().rstrip("\n")
-
-
-def _cell(value: Any) -> Any:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    value = _finite(value)
-    return "" if value is None else no_formula(value) if isinstance(value, str) else value
-
-
-def no_formula(text: str) -> str:
-    """A text that no spreadsheet runs: an apostrophe before what it would take for a formula.
-
-    Examples
-    --------
-    >>> no_formula("=cmd|' /C calc'!A0")
-    "'=cmd|' /C calc'!A0"
-    >>> no_formula("leaf03[7]"), no_formula("-")
-    ('leaf03[7]', '-')
-    """
-    return f"'{text}" if len(text) > 1 and text[0] in _FORMULA else text

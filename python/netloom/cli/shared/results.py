@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from netloom.cli.shared import lanes, render
+from netloom.cli.shared import render
 from netloom.paths.hottest import HOTTEST as HOTTEST
 from netloom.paths.hottest import between_switches as between_switches
 from netloom.paths.hottest import hottest as hottest
 from netloom.paths.hottest import loads_result as loads_result
+from netloom.session.session import stopped_text as stopped_text
 from netloom.shown import legend
-
-if TYPE_CHECKING:
-    from netloom._core import Outcome
-
-LEVELS = 4
-"""How many of the highest loads an optimisation lists."""
 
 
 def loads_text(result: Mapping[str, Any]) -> str:
@@ -61,12 +56,18 @@ def loads_rows(result: Mapping[str, Any]) -> list[tuple[str, str]]:
             )
         )
     if "lane_loads" in result:
-        rows.append(lanes.loads_row(result["lane_loads"]))
+        rows.append(_by_lane(result["lane_loads"]))
     if result["traffic_matched_by"] == "number":
         rows.append(("traffic", "matched to hosts by number: it does not say their names"))
     if result["stopped"] is not None:
         rows.append(("stopped", stopped_text(result["stopped"], proven=result["proven_optimal"])))
     return rows
+
+
+def _by_lane(loads: list[float]) -> tuple[str, str]:
+    """`load by lane  32 B on lane 0, 4 B on lane 1, at most`."""
+    told = ", ".join(f"{render.size(load)} on lane {lane}" for lane, load in enumerate(loads))
+    return ("load by lane", f"at most {told}")
 
 
 def with_hottest(text: str, result: Mapping[str, Any]) -> str:
@@ -123,25 +124,6 @@ def proven(result: Mapping[str, Any], percent: float | None) -> str:
 def links(number: int) -> str:
     """`1 link`, `2 links`."""
     return f"{render.count(number)} link{'' if number == 1 else 's'}"
-
-
-def status(best: Outcome, *, proven: bool) -> str:
-    """How the search for `best` ended; `proven`: whether the routes that are told meet their bound.
-
-    They may be others: today's that stayed, or an exact model's.
-    """
-    if proven:
-        return "optimal"
-    return "exhausted" if best.status == "optimal" else best.status
-
-
-def stopped_text(reason: str, *, proven: bool = False) -> str:
-    """Why a search ended early, and what its result is worth."""
-    why = {"time-limit": "time limit", "work": "the work budget is spent"}.get(reason, reason)
-    if proven:
-        return f"{why}, after the best was found and proven"
-    more = " (--work N searches longer)" if reason == "work" else ""
-    return f"{why}: the best so far{more}"
 
 
 def port_text(link: Mapping[str, Any], side: str) -> str:

@@ -12,41 +12,26 @@ import hashlib
 import os
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from netloom import extras, reading
 from netloom.cli.shared import guard, render, streams
 from netloom.cli.shared.exits import FINDINGS, INTERRUPTED, STDIO, UsageError
-from netloom.cli.shared.inputs import (
-    OPTIMISERS,
-    fallbacks,
-    fault_lines,
-    is_file_or_stdin,
-    is_recorded,
-    nearest_pattern,
-    of_ibdiagnet,
-    of_run,
-    raise_not_an_engine,
-    split_plane,
-)
-from netloom.cli.shared.jobs_file import named_files, raise_in_jobs
 from netloom.cli.shared.options import Options
-from netloom.cli.shared.outputs import check_writable, ending, same_file, scalars
-from netloom.cli.shared.results import stopped_text
-from netloom.findings import bad, findings
+from netloom.cli.shared.outputs import check_writable, same_file, scalars
+from netloom.findings import bad
+from netloom.session.session import Session
+from netloom.session.sources import ending
 
 if TYPE_CHECKING:
     from rich.progress import Progress
 
-    from netloom._core import Fabric, LinkLoads, Optimized, Routes, Traffic
-    from netloom.findings import Finding
-
-_Found = TypeVar("_Found")
+    from netloom._core import Routes
 
 
-class Run:
+class Run(Session):
     """One run of one verb.
 
     Parameters
@@ -81,19 +66,16 @@ class Run:
         folder: bool = False,
         searches: bool = False,
     ) -> None:
+        super().__init__(
+            seed=options.seed, threads=options.threads, work=options.work, time_limit=options.time_limit
+        )
         self.verb = verb
         self.options = options
-        self.seed = options.seed or 0
+        self.name_map = options.name_map
         self._product = product
-        self._inputs: list[dict[str, Any]] = []
-        self._seconds: dict[str, float] = {}
-        self._started = time.perf_counter()
         self._stdin_used = False
-        self._names: bytes | None = None
         self._interrupt = streams.DeferredInterrupt()
         self._outputs: list[Path] = []
-        self.findings: list[Finding] = []
-        """What is odd about the routes that were read, as results tell it."""
         if options.max_input is not None:
             reading.allow(options.max_input)
         self._limit = None if options.time_limit is None else guard.limit(options.time_limit, self._started)
@@ -158,258 +140,23 @@ class Run:
         if self._limit is not None:
             self._limit.sets_aside(seconds)
 
-    def unless_late(self, work: Callable[[], _Found]) -> _Found:
-        """Calls what looks at no time limit, on a thread that is left behind where the limit comes first.
-
-        Raises
-        ------
-        TimeoutError
-            If there is no time, or no more.
-        """
-        if self.left is None:
-            return work()
-        import threading
-
-        found: list[_Found] = []
-        failed: list[BaseException] = []
-
-        def call() -> None:
-            try:
-                found.append(work())
-            except BaseException as error:
-                failed.append(error)
-
-        thread = threading.Thread(target=call, daemon=True)
-        if self.left > 0:
-            thread.start()
-        try:
-            while thread.is_alive() and self.left > 0:
-                thread.join(min(0.05, self.left))
-        finally:
-            guard.left_behind |= thread.is_alive()
-        if failed:
-            raise failed[0]
-        if not found:
-            raise TimeoutError("the time limit came before")
-        return found[0]
-
     def keeps(self) -> None:
         """From here on there is something to write: the time limit ends what runs, no longer the command."""
         if self._limit is not None:
             self._limit.keeps()
 
+    def too_late(self) -> Exception:
+        """The error of a time limit that passed before there was anything to keep."""
+        return guard.TooLate(self.time_limit or 0.0)
+
     @property
-    def seconds(self) -> dict[str, float]:
-        """Seconds by step so far."""
-        return dict(self._seconds)
+    def left_behind(self) -> bool:
+        """Whether a thread still computes what nobody waits for."""
+        return guard.left_behind
 
-    @contextlib.contextmanager
-    def timed(self, what: str) -> Iterator[None]:
-        """Adds the seconds of the block to `seconds[what]`."""
-        start = time.perf_counter()
-        try:
-            yield
-        finally:
-            self._seconds[what] = self._seconds.get(what, 0.0) + time.perf_counter() - start
-
-    # Inputs
-
-    def fabric(self, source: str, *, role: str = "fabric", warn: bool = False) -> Fabric:
-        """Reads a dump or makes the fabric that a spec names; `warn` tells of findings on standard error."""
-        from netloom import _core
-
-        with self.timed("read"):
-            if _core.is_generator(source):
-                self.note_input(role, source, None)
-                return _core.Fabric.generate(source)
-            source, plane = split_plane(source)
-            if not is_file_or_stdin(source):
-                # Says what was expected, better than "no such file" alone.
-                return _core.Fabric.read(source)
-            data = self.read(role, source)
-            with of_ibdiagnet(source):
-                fabric = self.parsed(data, source, plane)
-        self.note_planes(fabric)
-        if warn and fabric.findings:
-            number, name = len(fabric.findings), "-" if source == STDIO else source
-            what = f"{render.count(number)} finding{'' if number == 1 else 's'} about {name}"
-            kind = "warning" if bad(findings(fabric.findings)) else "note"
-            self.note(f"{what}; `netloom fabric show` lists them", kind=kind)
-        return fabric
-
-    def note_planes(self, fabric: Fabric) -> None:
-        """Tells which plane of a file is taken, where nobody said."""
-        for one in fabric.findings:
-            if one["kind"] == "planes":
-                self.note(one["text"])
-
-    def note_fallbacks(self, words: Iterable[str], fabric: Fabric) -> list[Finding]:
-        """Tells which of these routings are not ftree's, though they should be; for the result's findings."""
-        found = fallbacks(words, fabric)
-        for one in found:
-            self.note(one["text"])
-        return found
-
-    def parsed(self, data: bytes, label: str, plane: str | None = None) -> Fabric:
-        """The fabric of a dump, or one plane of it, switches named as `--name-map` says."""
-        from netloom import _core
-
-        path = self.options.name_map
-        if path is None:
-            return _core.Fabric.parse(data, label=label, plane=plane)
-        if self._names is None:
-            self._names = self.read("name-map", str(path))
-        return _core.Fabric.parse(
-            data, label=label, name_map=self._names, name_map_label=str(path), plane=plane
-        )
-
-    def traffic(
-        self,
-        source: str,
-        fabric: Fabric | None,
-        *,
-        role: str = "traffic",
-        collectives: Literal["all", "none"] = "all",
-        tell: bool = True,
-    ) -> Traffic:
-        """Reads traffic, makes the pattern that a spec names, or places a jobs file.
-
-        `collectives` of traces count or not; `tell` says on standard error what is not known of it.
-        """
-        traffic = self._traffic(source, fabric, role, collectives)
-        for _, text in traffic.notes if tell else ():
-            self.note(f"{source}: {text}")
-        return traffic
-
-    def _traffic(
-        self, source: str, fabric: Fabric | None, role: str, collectives: Literal["all", "none"]
-    ) -> Traffic:
-        from netloom import _core
-        from netloom.errors import FormatError, SpecError
-
-        source = of_run(source, "jobs.toml")
-        with self.timed("read"):
-            if source == STDIO:
-                data = self.read(role, source)
-                format = _core.traffic_format(data)
-                return _core.Traffic.parse(data, format, label=source, collectives=collectives)
-            if _core.is_pattern(source):
-                self.note_input(role, source, None)
-            elif os.path.isfile(source):
-                self.read(role, source)
-            if is_recorded(source):
-                for path in _core.trace_files(source):
-                    self.read(role, path)
-            try:
-                traffic = _core.Traffic.read(source, fabric, seed=self.options.seed, collectives=collectives)
-            except FormatError as error:
-                if os.path.exists(source) or not (near := nearest_pattern(source)):
-                    raise
-                raise SpecError(f"{error}; did you mean {near}?") from None
-            except OSError as error:
-                raise_in_jobs(Path(source), error)
-            if ending(Path(source)) == ".toml" and os.path.isfile(source):
-                self.note_jobs(Path(source))
-            return traffic
-
-    def routes(
-        self,
-        source: str,
-        fabric: Fabric,
-        traffic: Traffic | None,
-        *,
-        strict: bool = True,
-        others: Sequence[str] = (),
-    ) -> Routes:
-        """Reads a file of routes, or makes those of the engine that `source` names.
-
-        `afar`, `coloured` and `optimize` are engines too where there is traffic; `others` are names that the
-        verb takes instead of tables, for the error.
-        """
-        from netloom import _core
-
-        if source in OPTIMISERS and traffic is not None:
-            self.note_input("routes", source, None)
-            with self.timed("route"):
-                made = self.made_for(source, fabric, traffic)
-            # What asks for routes shows them beside others: half a search is no result of theirs.
-            if made.stopped == "interrupted":
-                raise KeyboardInterrupt
-            if made.stopped == "time-limit":
-                self.note(f"{source}: {stopped_text(made.stopped, proven=made.proven_optimal)}")
-            return made.routes
-        if _core.is_engine(source):
-            self.note_input("routes", source, None)
-            self.findings += self.note_fallbacks([source], fabric)
-            with self.timed("route"):
-                return _core.route(source, fabric, seed=self.seed, threads=self.options.threads)
-        with self.timed("read"):
-            if not is_file_or_stdin(source):
-                raise_not_an_engine(
-                    source, "neither a file nor an engine", with_traffic=traffic is not None, others=others
-                )
-            data = self.read("routes", source)
-            routes = _core.Routes.parse(data, fabric, label=source, strict=strict)
-        if strict:
-            self.findings = list(fault_lines(routes.faults, source))
-            for finding in self.findings:
-                self.note(finding["text"])
-        return routes
-
-    @contextlib.contextmanager
-    def blaming(self, source: str) -> Iterator[None]:
-        """Names the file of routes in what is said of them; an engine's own need no name."""
-        from netloom import _core
-        from netloom.errors import RoutingError
-
-        try:
-            yield
-        except RoutingError as error:
-            if _core.is_engine(source) or source in OPTIMISERS:
-                raise
-            raise RoutingError(f"{source}: {error}") from None
-
-    def loads(self, fabric: Fabric, routes: Routes, traffic: Traffic) -> LinkLoads:
-        """Loads and bounds, within the budgets given."""
-        from netloom import _core
-
-        options = self.options
-        self.keeps()
-        return _core.loads(
-            fabric,
-            routes,
-            traffic,
-            threads=options.threads,
-            work=options.work,
-            time_limit=self.left,
-        )
-
-    def made_for(self, name: str, fabric: Fabric, traffic: Traffic) -> Optimized:
-        """Routes made for a traffic by AFAR, one colouring or the optimiser, within the budgets given."""
-        from netloom import _core
-
-        options = self.options
-        self.keeps()
-        with self.progress(name) as progress:
-            if name == "afar":
-                return _core.afar(
-                    fabric,
-                    traffic,
-                    time_limit=self.left,
-                    max_iterations=options.work,
-                    progress=progress,
-                )
-            if name == "coloured":
-                return _core.coloured(fabric, traffic, seed=self.seed, threads=options.threads)
-            return _core.optimize(
-                fabric,
-                traffic,
-                seed=self.seed,
-                threads=options.threads,
-                work=options.work,
-                time_limit=self.left,
-                progress=progress,
-            )
+    @left_behind.setter
+    def left_behind(self, value: bool) -> None:
+        guard.left_behind |= value
 
     def read(self, role: str, source: str) -> bytes:
         """Reads a whole file (or standard input) and notes its sha256."""
@@ -425,29 +172,11 @@ class Run:
             for output in self._outputs:
                 if same_file(output, Path(source)):
                     raise UsageError(f"{output} would be written over: it is the {role} that is read")
-            data = reading.whole(source, pipes=True)
+            return super().read(role, source)
         self.note_input(role, source, hashlib.sha256(data).hexdigest())
         return data
 
-    def note_input(self, role: str, source: str, sha256: str | None) -> None:
-        """Adds an input to the envelope; generated ones have no sha256."""
-        self._inputs.append({"role": role, "source": "-" if source == STDIO else source, "sha256": sha256})
-
-    def note_jobs(self, jobs: Path) -> None:
-        """Adds the files that a jobs file names, once it has been read and is known to be right."""
-        files = named_files(jobs)
-        if files is None:
-            self.note(f"{jobs}: this Python cannot read it, so the files it names are not among the inputs")
-        for role, path in files or ():
-            self.read(role, str(path))
-
     # Outputs
-
-    def origin(self) -> dict[str, Any]:
-        """What a result comes from: version, inputs, seed."""
-        from netloom import __version__
-
-        return {"netloom": __version__, "inputs": self._inputs, "seed": self.options.seed}
 
     def write(
         self, data: bytes | Routes, path: Path | None = None, *, holes: bool = False, lanes: bool = False

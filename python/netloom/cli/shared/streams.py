@@ -14,6 +14,7 @@ import sys
 import time
 
 from netloom.cli.shared import guard
+from netloom.session.interruption import Interruption
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -104,13 +105,6 @@ def heed_lost_interrupts() -> None:
 def _again() -> None:
     time.sleep(0.01)
     os.kill(os.getpid(), _signal.SIGINT)
-
-
-class Interruption(KeyboardInterrupt):
-    """What ends a command: a computation that has something returns it, anything else ends as of Ctrl-C."""
-
-    lets_return = True
-    """What the core looks for (`crates/python/src/run.rs`)."""
 
 
 def _interrupt(*_: Any) -> None:

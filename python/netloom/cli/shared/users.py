@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from netloom.cli.shared import render
 from netloom.cli.shared.inputs import of_run
-from netloom.cli.shared.outputs import ending
 from netloom.cli.shared.run import Run
 from netloom.nodes import Nodes
+from netloom.session.sources import ending
 
 if TYPE_CHECKING:
     from netloom._core import Fabric, Job, Routes, Traffic

@@ -1,0 +1,1 @@
+"""A diagnosis from its input to its result: of runs, and of real counters."""

@@ -1,0 +1,1 @@
+"""Routes made for a traffic, as `netloom optimize` does: searched, compared, judged, with their proof."""
