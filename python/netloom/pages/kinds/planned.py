@@ -14,7 +14,7 @@ Design = Mapping[str, Any]
 
 def title(result: Mapping[str, Any]) -> str:
     """What a page of it is called."""
-    return f"{result['name']}: networks for {result['hosts']:,} hosts"
+    return f"{result['name'] or 'plan'}: networks for {result['hosts']:,} hosts"
 
 
 def sections(at: str, result: Mapping[str, Any]) -> list[str]:
