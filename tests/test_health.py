@@ -438,11 +438,10 @@ class TestExporter:
         assert page.count("infiniband_switch_uplink_info{") == 18 + 18 * 2
 
     @pytest.mark.skipif(shutil.which("promtool") is None, reason="not installed: promtool")
-    @pytest.mark.parametrize(
-        "words", [("check", "rules", "netloom-alerts.yml"), ("test", "rules", "netloom-alerts.test.yml")]
-    )
+    @pytest.mark.parametrize("words", [("check", "rules", "rules.yml"), ("test", "rules", "rules.test.yml")])
     def test_prometheus_takes_the_alerts(self, words):
-        done = subprocess.run(["promtool", *words], cwd=CONTRIB, capture_output=True, text=True, check=False)
+        folder = CONTRIB / "prometheus"
+        done = subprocess.run(["promtool", *words], cwd=folder, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stdout + done.stderr
 
     @pytest.mark.skipif(shutil.which("promtool") is None, reason="not installed: promtool")
@@ -459,14 +458,15 @@ class TestExporter:
         assert done.returncode in (0, 3), done.stdout + done.stderr
         assert "error while linting" not in done.stderr
 
-    def test_alerts_use_only_metrics_that_are_served(self, paths):
+    @pytest.mark.parametrize("name", ["prometheus/rules.yml", "grafana/netloom.json"])
+    def test_alerts_and_panels_use_only_metrics_that_are_served(self, paths, name):
         import re
 
         source = "".join(
             (ROOT / "python" / "netloom" / name).read_text()
             for name in ("watch/exporter.py", "cli/watch.py", "health/error_counters.py")
         )
-        text = (CONTRIB / "netloom-alerts.yml").read_text()
+        text = (CONTRIB / name).read_text()
         named = set(re.findall(r"\b(?:infiniband|netloom)_[a-z_]+[a-z]", re.sub(r"#.*", "", text)))
         assert len(named) > 8
         for metric in named:

@@ -200,15 +200,14 @@ def test_the_api_makes_the_same_parts(netloom, ran):
     assert checked(made).document["parts"] == page(netloom).document["parts"]
     assert Page(nl.report(ran.folder / "run").decode()).document["parts"][0]["kind"] == "run"
     with pytest.raises(TypeError, match="needs traffic and routes"):
-        nl.report(net)
+        nl.report(net, traffic)
 
 
 @pytest.mark.parametrize(
     ("words", "code", "said"),
     [
-        (["nothing"], 3, '"nothing" is nothing that report shows: expected FABRIC TRAFFIC ROUTES'),
-        ([TREE], 2, "report shows FABRIC TRAFFIC ROUTES"),
-        ([TREE, "bisection"], 2, "report shows FABRIC TRAFFIC ROUTES"),
+        (["nothing"], 3, '"nothing" is nothing that report shows: expected FABRIC, FABRIC TRAFFIC ROUTES'),
+        ([TREE, "bisection"], 2, "report shows FABRIC, FABRIC TRAFFIC ROUTES"),
         ([TREE, "bisection", "ftree", "ftree"], 2, "the same routes twice"),
         ([TREE, "bisection", "fredd"], 3, "neither a file nor an engine"),
         (["huge.json"], 3, "huge.json: expected what netloom VERB --format json prints"),

@@ -1,19 +1,25 @@
 """Pages of `netloom report` in a real browser: Chromium, driven by Selenium; skipped where these are not.
 
-With `NETLOOM_AXE=axe.min.js` (npm's axe-core) accessibility is looked at, too.
+With `NETLOOM_AXE=axe.min.js` (npm's axe-core) accessibility is looked at, too. With `NETLOOM_SHOTS=FOLDER`
+every kind of page is photographed at three widths, light and dark: whoever changes how pages look, looks at
+these. Where the folder has pictures of before, those that differ in more than a thousandth of their pixels
+are named.
 """
 
 from __future__ import annotations
 
+import base64
+import io
 import json
 import os
 import shutil
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from conftest import Netloom
-from report_bed import Figure, agrees
+from report_bed import KINDS, Figure, agrees, every_kind
 
 webdriver = pytest.importorskip("selenium.webdriver")
 CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
@@ -51,10 +57,7 @@ def browser():
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory, validate, forks, paths) -> Path:
     command = Netloom(tmp_path_factory.mktemp("pages"), validate, forks)
-    command.ok("simulate", paths.examples / "scenarios" / "shuffle.toml", "-o", "run", "-q")
-    command.ok("report", "run", "-o", "run.html")
-    words = ("report", paths.ft3, "bisection-shuffle:seed=1", "minhop", "optimize")
-    command.ok(*words, "-o", "routes.html")
+    every_kind(command, paths)
     (command.folder / "r.json").write_text(
         command.ok("loads", paths.ft2, "ftree", "bisection", "--format", "json")
     )
@@ -88,7 +91,7 @@ def opened(browser, page: Path):
     return browser
 
 
-@pytest.mark.parametrize("name", ["run", "routes", "result", "evil"])
+@pytest.mark.parametrize("name", [*KINDS, "result", "evil"])
 def test_a_page_asks_nobody_and_its_figures_are_the_jsons(browser, pages, name):
     opened(browser, pages / f"{name}.html")
     shown = browser.execute_script("""
@@ -111,6 +114,7 @@ def test_a_page_asks_nobody_and_its_figures_are_the_jsons(browser, pages, name):
         return found.map(([path, unit, text]) => [path, unit, text, at(path) ?? null]);
     """)
     assert len(shown) > 10
+    wide(browser)
     for at, unit, text, value in shown:
         assert agrees(Figure(at, unit, text), value), (at, unit, text, value)
 
@@ -166,13 +170,24 @@ def test_a_click_names_the_hottest_link_and_its_pairs(browser, pages):
         assert f"{pair['source']}\t{pair['destination']}" in told[1]
 
 
-@pytest.mark.parametrize("name", ["run", "routes", "result"])
-@pytest.mark.parametrize("width", [320, 1280, 2560])
-def test_nothing_is_wider_than_the_window(browser, pages, name, width):
-    size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+WIDTHS = (320, 1280, 2560)
+
+
+def resized(browser, width: int, height: int = 900) -> None:
+    size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
     browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
-    opened(browser, pages / f"{name}.html")
-    assert browser.execute_script("return document.documentElement.scrollWidth") == width
+
+
+def coloured(browser, scheme: str) -> None:
+    media = {"features": [{"name": "prefers-color-scheme", "value": scheme}]}
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", media)
+
+
+def wide(browser) -> None:
+    """Nothing is wider than the window, however narrow that is: what has to be scrolls by itself."""
+    for width in WIDTHS:
+        resized(browser, width)
+        assert browser.execute_script("return document.documentElement.scrollWidth") == width
     browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
 
@@ -190,16 +205,61 @@ def test_without_scripts_all_tables_are_there(browser, pages):
 
 
 @pytest.mark.skipif(AXE is None, reason="NETLOOM_AXE names no axe.min.js")
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("name", ["run", "routes", "result"])
-def test_axe_finds_nothing(browser, pages, name, scheme):
-    media = {"features": [{"name": "prefers-color-scheme", "value": scheme}]}
-    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", media)
+@pytest.mark.parametrize("name", [*KINDS, "result"])
+def test_axe_finds_nothing(browser, pages, name):
     opened(browser, pages / f"{name}.html")
     browser.execute_script("document.querySelectorAll('details').forEach((one) => { one.open = true; });")
     browser.execute_script(Path(str(AXE)).read_text())
-    found = browser.execute_async_script(
-        "const told = (r) => r.violations.map((v) => [v.id, v.nodes[0].html]), done = arguments[0];"
-        "axe.run().then((r) => done(told(r)))"
-    )
-    assert found == []
+    for scheme in ("light", "dark"):
+        coloured(browser, scheme)
+        found = browser.execute_async_script(
+            "const told = (r) => r.violations.map((v) => [v.id, v.nodes[0].html]), done = arguments[0];"
+            "axe.run().then((r) => done(told(r)))"
+        )
+        assert found == [], scheme
+    coloured(browser, "")
+
+
+SHOTS = os.environ.get("NETLOOM_SHOTS")
+TALLEST = 2400
+TIMELESS = """
+for (const one of document.querySelectorAll("dd[data-at*=seconds]")) one.textContent = "–";
+for (const table of document.querySelectorAll("table"))
+  [...table.querySelectorAll("th[data-unit]")].forEach((head, k) => {
+    if (/seconds|sha256/.test(head.dataset.key)) for (const row of table.tBodies[0].rows)
+      row.querySelectorAll("td.n, td.t")[k].textContent = "–";
+  });
+"""
+"""What a clock says, and sums of it, are another every time."""
+
+
+@pytest.mark.skipif(SHOTS is None, reason="NETLOOM_SHOTS names no folder")
+@pytest.mark.parametrize("name", KINDS)
+def test_a_page_looks_as_it_did(browser, pages, name):
+    image = pytest.importorskip("PIL.Image")
+    folder, differ = Path(str(SHOTS)), []
+    folder.mkdir(exist_ok=True)
+    for scheme in ("light", "dark"):
+        coloured(browser, scheme)
+        for width in WIDTHS:
+            resized(browser, width)
+            opened(browser, pages / f"{name}.html")
+            browser.execute_script(TIMELESS)
+            high = browser.execute_script("return document.documentElement.scrollHeight")
+            resized(browser, width, min(high, TALLEST))
+            browser.execute_async_script("requestAnimationFrame(() => requestAnimationFrame(arguments[0]))")
+            data = base64.b64decode(
+                browser.execute_cdp_cmd("Page.captureScreenshot", {"format": "png"})["data"]
+            )
+            file = folder / f"{name}-{width}-{scheme}.png"
+            if file.exists():
+                before, now = (np.asarray(image.open(one).convert("RGB")) for one in (file, io.BytesIO(data)))
+                same = before.shape == now.shape and (before != now).any(axis=2).mean() <= 1e-3
+                if not same:
+                    file.with_suffix(".new.png").write_bytes(data)
+                    differ.append(file.name)
+            else:
+                file.write_bytes(data)
+    coloured(browser, "")
+    browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+    assert not differ, "look at *.new.png, and put them in place of those that were"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import re
 import shutil
 import signal
@@ -18,6 +19,7 @@ from pathlib import Path
 import pytest
 
 import netloom as nl
+from netloom.apply import Journal
 from netloom.live import OpenSM, missing_tools
 from netloom.live.bed import Bed, bed
 
@@ -141,15 +143,22 @@ class TestLive:
         assert "netloom_poll_missing_ports 0" in page
 
     @pytest.mark.skipif(shutil.which("prometheus") is None, reason="not installed: prometheus")
-    def test_a_real_prometheus_scrapes_it_and_loads_the_alerts(self, there, netloom):
+    def test_a_real_prometheus_answers_every_panel_and_loads_the_alerts(self, there, netloom, paths):
+        """With jobs, a loop's journal and a change of routes, so that there is something to show of each."""
+        nl.route("random", there.fabric, seed=2).write(netloom.folder / "other.lfts")
+        netloom.ok("apply", "send", "other.lfts", *where(there), "--yes")
+        netloom.ok("loop", "run", paths.examples / "loop" / "small.toml", "--rounds", "1", "-o", "kept", "-q")
+        changes = Journal.beside(there.manager.routes).folder
+        jobs = paths.examples / "jobs" / "boxlib.toml"
         port, asked = free_port(), free_port()
-        rules = ROOT / "contrib" / "netloom-alerts.yml"
+        rules = ROOT / "contrib" / "prometheus" / "rules.yml"
         (netloom.folder / "prometheus.yml").write_text(
             f"global: {{scrape_interval: 1s, evaluation_interval: 1s}}\nrule_files: [{rules}]\n"
             "scrape_configs:\n  - job_name: netloom\n"
             f'    static_configs: [{{targets: ["127.0.0.1:{port}"]}}]\n'
         )
         words = ("watch", *where(there), "--every", "0.3", "--prometheus", f"127.0.0.1:{port}", "--quiet")
+        words += ("--jobs", str(jobs), "--journal", "kept", "--journal", str(changes))
         own = ["prometheus", "--config.file=prometheus.yml", "--storage.tsdb.path=data"]
         own += [f"--web.listen-address=127.0.0.1:{asked}", "--log.level=warn"]
         with running(netloom, *words), open(netloom.folder / "log", "w") as log:
@@ -159,6 +168,7 @@ class TestLive:
                 errors = "count(infiniband_switch_port_symbol_error_total)"
                 scraped(query + urllib.parse.quote(errors), '"96"]')
                 scraped(query + urllib.parse.quote("count(infiniband_switch_uplink_info)"), '"96"]')
+                found = {one: answered(query + urllib.parse.quote(one)) for one in panel_queries()}
                 # leaf03's cable to spine02 is cut: the alert waits its minute, with both ends by name.
                 there.sim.command('Unlink "leaf03"[7]')
                 page = scraped(query + "ALERTS", "CableDown")
@@ -167,6 +177,10 @@ class TestLive:
                 child.wait(timeout=20)
         assert '"node":"leaf03","port":"7"' in page
         assert '"uplink":"spine02","uplink_port":"4"' in page
+        shown = [labels for one, rows in found.items() if one.startswith("topk(10, rate") for labels in rows]
+        assert all({"switch", "port", "uplink", "uplink_port"} <= set(labels) for labels in shown)
+        (of_jobs,) = (rows for one, rows in found.items() if "netloom_job" in one)
+        assert {labels["whose"] for labels in of_jobs} == {"boxlibmg.0", "boxlibmg.1"}
 
     def test_a_switch_and_a_fabric_that_go_away_are_told_and_waited_for(self, there, netloom):
         port = free_port()
@@ -183,6 +197,47 @@ class TestLive:
             there.sim.command('Error "leaf00" 0')
             there.sim.command('Error "leaf03" 0')
             scraped(f"http://127.0.0.1:{port}/", "netloom_poll_missing_ports 0")
+
+
+def panel_queries() -> list[str]:
+    """What the dashboard asks for, as Grafana does for all exporters and a short interval."""
+    panels = json.loads((ROOT / "contrib" / "grafana" / "netloom.json").read_text())["panels"]
+    texts = [target["expr"] for panel in panels for target in panel.get("targets", ())]
+    texts = [text.replace("$instance", ".*").replace("$__rate_interval", "10s") for text in texts]
+    assert len(texts) > 20
+    return list(dict.fromkeys(texts))
+
+
+def answered(url: str) -> list[dict[str, str]]:
+    """The labels of an answer's rows, once it has any."""
+    page = scraped(url, '"value":')
+    return [row["metric"] for row in json.loads(page)["data"]["result"]]
+
+
+def test_the_dashboard_is_one_that_grafana_takes():
+    """Panels have numbers of their own, do not overlap, and ask whichever source is chosen."""
+    board = json.loads((ROOT / "contrib" / "grafana" / "netloom.json").read_text())
+    assert {one["name"] for one in board["templating"]["list"]} == {"datasource", "instance"}
+    source = {"type": "prometheus", "uid": "${datasource}"}
+    numbers = [panel["id"] for panel in board["panels"]]
+    assert len(set(numbers)) == len(numbers)
+    cells = set()
+    for panel in board["panels"]:
+        place = panel["gridPos"]
+        assert place["x"] + place["w"] <= 24
+        own = {
+            (x, y)
+            for x in range(place["x"], place["x"] + place["w"])
+            for y in range(place["y"], place["y"] + place["h"])
+        }
+        assert not cells & own, panel["title"]
+        cells |= own
+        if panel["type"] != "row":
+            assert panel["targets"]
+            assert panel["fieldConfig"]["defaults"]["unit"]
+            for target in panel["targets"]:
+                assert target["datasource"] == panel["datasource"] == source
+                assert '{instance=~"$instance"}' in target["expr"]
 
 
 def free_port() -> int:

@@ -1,4 +1,4 @@
-"""`netloom report`: one page of routes with traffic, of a run, or of a result."""
+"""`netloom report`: one page of a fabric, of routes with traffic, of a folder, or of a result."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from netloom.manifest import MANIFEST
 from netloom.runs import folder as runs
 from netloom.shown import legend
 
-_USAGE = "FABRIC TRAFFIC ROUTES…, a folder of netloom simulate -o, or JSON results"
+_USAGE = "FABRIC, FABRIC TRAFFIC ROUTES…, a folder (of a run, a sweep, a loop), or JSON results"
 
 
 def report(
@@ -33,15 +33,17 @@ def report(
 ) -> int:
     """Write one page that shows a result: an HTML file that fetches nothing.
 
-    Shows routes with traffic (load of every link beside the bound, hottest links and who loads them; several
-    routings side by side), a run (jobs, latencies, links by level and over time), or the result of any verb.
-    Every figure is in the page as JSON, too.
+    Shows a fabric (levels, every link, cables to look at), routes with traffic (load of every link beside the
+    bound and its proof, hottest links and who loads them; several routings side by side, with what changes),
+    a run (jobs, tails of latency, links by level and over time, whose sampled packets met congestion), a
+    sweep, a loop's journal, or the result of any verb: those of health, diagnose, sample, noise, plan and
+    watch have pages of their own kind. Every figure is in the page as JSON, too.
 
     Parameters
     ----------
     what
-        A fabric, followed by traffic and routes; or the folder of a run (`netloom simulate -o`); or what a
-        verb printed with `--format json`.
+        A fabric, alone or followed by traffic and routes; or a folder (`simulate -o`, `sample run -o`, `sweep
+        run -o`, `loop run -o`); or what a verb printed with `--format json`.
     more
         Traffic and routes, as `netloom plot loads` takes them: several routings lie side by side. Or more
         results.
@@ -83,26 +85,40 @@ def report(
 def _parts(run: Run, what: str, more: tuple[str, ...]) -> tuple[list[dict[str, Any]], str]:
     """The parts of the page, and what it is called if nobody says."""
     from netloom import _core
-    from netloom.pages import api, ran, result
+    from netloom.pages import api, cabled, result
 
-    if os.path.isfile(os.path.join(what, MANIFEST)) or (os.path.isdir(what) and not more):
+    if os.path.isdir(what) and (not more or _is_ours(what)):
         if more:
-            raise UsageError(f"a run is a page of its own: expected nothing after {what}")
+            raise UsageError(f"a folder is a page of its own: expected nothing after {what}")
         extras.need("arrow")
         with run.timed("read"):
-            part = ran.document(Path(what), runs.reader(run), run.note)
-        return [part], api.ran_title(part)
+            part = api.of_folder(Path(what), runs.reader(run), run.note, run.seed)
+        return [part], api.title_of(part, Path(what).name)
     if not _core.is_generator(what) and (inputs.is_stdin(what) or _is_json(what)):
         parts = [result.document(run.read("result", one), one) for one in (what, *more)]
         _same_fabric(parts, (what, *more))
         names = ", ".join(dict.fromkeys(Path(one).name for one in (what, *more)))
+        if len(parts) == 1:
+            return parts, api.title_of(parts[0], names)
         verbs = ", ".join(dict.fromkeys(f"netloom {part['verb']}" for part in parts))
         return parts, f"{names}: {verbs}"
-    if len(more) < 2:
-        if not more and not _core.is_generator(what) and not os.path.exists(what):
+    if not more:
+        if not _core.is_generator(what) and not os.path.exists(what):
             raise SpecError(f'"{what}" is nothing that report shows: expected {_USAGE}')
+        net = run.fabric(what)
+        with run.timed("examine"):
+            part = cabled.document(net)
+        return [part], api.title_of(part, Path(what).name)
+    if len(more) < 2:
         raise UsageError(f"report shows {_USAGE}; found {' '.join((what, *more))}")
     return _routed(run, what, *more)
+
+
+def _is_ours(folder: str) -> bool:
+    """Whether a folder is a run's, a sweep's or a loop's, and no fabric."""
+    from netloom.loop import journal
+
+    return any(os.path.isfile(os.path.join(folder, name)) for name in (MANIFEST, journal.FILE))
 
 
 def _is_json(path: str) -> bool:

@@ -1,14 +1,16 @@
-"""`netloom.report`: one page of routes with traffic, of a run, or of a result."""
+"""`netloom.report`: one page of a fabric, of routes with traffic, of a folder, or of a result."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from netloom import reading
-from netloom.pages import page, ran, result, routed
+from netloom.loop import journal
+from netloom.manifest import MANIFEST
+from netloom.pages import cabled, folders, kinds, page, ran, result, routed
 
 if TYPE_CHECKING:
     from netloom._core import Fabric, Job, Routes, Traffic
@@ -28,12 +30,12 @@ def report(
     Parameters
     ----------
     what : Fabric or path
-        A fabric, with `traffic` and `routes`; or a folder of `netloom simulate -o`; or the JSON result of any
-        verb.
+        A fabric, alone or with `traffic` and `routes`; or a folder of `netloom simulate -o`, of a sweep or of
+        a loop's journal; or the JSON result of any verb.
     traffic : Traffic, optional
         Over the fabric's hosts.
     routes : mapping, optional
-        Routes by the name that the page gives them.
+        Routes by the name that the page gives them; with `traffic`.
     title : str, optional
         Above the page. [default: what it is of]
     jobs : sequence of Job, optional
@@ -55,7 +57,7 @@ def report(
     OSError
         If a file cannot be read.
     TypeError
-        If a fabric comes without traffic or routes.
+        If traffic comes without routes, or routes without traffic.
 
     Examples
     --------
@@ -69,14 +71,13 @@ def report(
 
     if isinstance(what, str | os.PathLike):
         path = Path(what)
-        if path.is_dir():
-            part = ran.document(path)
-            told = title or ran_title(part)
-        else:
-            part = result.document(reading.whole(path), str(path))
-            told = title or f"{path.name}: netloom {part['verb']}"
+        part = of_folder(path) if path.is_dir() else result.document(reading.whole(path), str(path))
+        told = title or title_of(part, path.name)
+    elif traffic is None and not routes:
+        part = cabled.document(what)
+        told = title or title_of(part, "")
     elif traffic is None or not routes:
-        raise TypeError("a report of a fabric needs traffic and routes")
+        raise TypeError("a report of routes needs traffic and routes")
     else:
         found = {
             name: (one, _core.loads(what, one, traffic, threads=threads)) for name, one in routes.items()
@@ -101,7 +102,40 @@ def document(
     }
 
 
-def ran_title(part: Mapping[str, Any]) -> str:
-    """The title of a run's page."""
-    run = part["run"]
-    return f"{run['scenario']}: {run['hosts']:,} hosts, {run['model']} model"
+def of_folder(
+    folder: Path,
+    read: Callable[[Path], bytes] = reading.whole,
+    note: Callable[[str], object] = str,
+    seed: int = 0,
+) -> dict[str, Any]:
+    """What a page tells of a folder: a run's, a sweep's, a loop's journal.
+
+    Parameters
+    ----------
+    folder : Path
+        The folder.
+    read, note : callable
+        As `pages.ran` takes them.
+    seed : int, default 0
+        Of a sweep's intervals.
+    """
+    kind = folders.kind(folder)
+    if kind == "loop":
+        read(folder / journal.FILE)  # It is one of the page's inputs.
+        return folders.looped(folder)
+    if kind == "sweep":
+        read(folder / MANIFEST)
+        return folders.swept(folder, seed)
+    return ran.document(folder, read, note)
+
+
+def title_of(part: Mapping[str, Any], name: str) -> str:
+    """The title of a page of one part; `name` is its file's, in case it has none of its own."""
+    if part["kind"] == "run":
+        run = part["run"]
+        return f"{run['scenario']}: {run['hosts']:,} hosts, {run['model']} model"
+    if part["kind"] == "fabric":
+        of = part["fabric"]
+        told = f"{of['hosts']:,} hosts, {of['switches']:,} switches"
+        return f"{name}: {told}" if name else told
+    return kinds.title(part["verb"], part["document"]["result"]) or f"{name}: netloom {part['verb']}"

@@ -6,7 +6,7 @@ reader, and the tests, find the figure in the JSON.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,16 +26,22 @@ class Column:
         What it is called.
     unit : str
         As `netloom.shown.units.told` takes it.
+    sentence : bool
+        Whether it holds sentences, which are broken into lines.
     """
 
     key: str
     head: str
     unit: str = "n"
+    sentence: bool = False
 
 
 @dataclass(frozen=True)
 class Row:
-    """A row: its names, where its object is, and the object. `span`: so many rows have its first name."""
+    """A row: its names, where its object is, and the object.
+
+    `span`: so many rows have its first name. `mark`: which of its names has the colour.
+    """
 
     names: Sequence[str]
     at: str
@@ -43,16 +49,58 @@ class Row:
     colour: str = ""
     bar: Bar | None = None
     span: int = 1
+    mark: int = -1
 
 
 @dataclass(frozen=True)
 class Bar:
-    """A bar in a row, from 0 to 1: how long, where its mean is, and where the bound is."""
+    """A bar in a row, from 0 to 1: how long; its mean, the bound, what it was before; its interval."""
 
     length: float
     colour: str
     mean: float | None = None
     bound: float | None = None
+    before: float | None = None
+    interval: tuple[float, float] | None = None
+
+
+def section(head: str, *blocks: str, note: str = "") -> str:
+    """A part of a page with its head; of blocks that are empty nothing is left."""
+    said = f'<p class="faint">{text(note)}</p>\n' if note else ""
+    return f"<section><h2>{text(head)}</h2>\n{said}" + "\n".join(filter(None, blocks)) + "</section>"
+
+
+def beside(blocks: Sequence[str]) -> str:
+    """Blocks side by side where there is room."""
+    return '<div class="beside">' + "\n".join(f"<div>{block}</div>" for block in blocks) + "</div>"
+
+
+def folded(head: str, block: str) -> str:
+    """What is opened by a click, and on paper."""
+    return f"<details><summary>{text(head)}</summary>\n{block}</details>"
+
+
+def paragraph(words: str) -> str:
+    """A sentence."""
+    return f"<p>{text(words)}</p>"
+
+
+def items(at: str, words: Sequence[Any]) -> str:
+    """A list of sentences; of none nothing."""
+    if not words:
+        return ""
+    listed = "".join(
+        f'<li data-at="{text(at)}/{n}" data-unit="text">{text(told(one, "text"))}</li>'
+        for n, one in enumerate(words)
+    )
+    return f"<ul>{listed}</ul>"
+
+
+def findings(at: str, found: Sequence[Mapping[str, Any]], first: int = 0) -> str:
+    """What was found, from the `first` on, as every verb tells it."""
+    columns = [Column("severity", "severity", "text"), Column("text", "what", "text", sentence=True)]
+    rows = [Row([one["kind"]], f"{at}/{n}", one) for n, one in enumerate(found) if n >= first]
+    return table("Findings", ["finding"], columns, rows) if rows else ""
 
 
 def pick(value: Any, key: str) -> Any:
@@ -112,7 +160,7 @@ def _row(row: Row, cells: Sequence[tuple[Column, str]], barred: bool) -> str:
     mark = f'<i class="dot" style="background:{row.colour}"></i>' if row.colour else ""
     names = "".join(
         f'<th scope="row"{f" rowspan={row.span}" if place == 0 and row.span > 1 else ""}>'
-        f"{mark if place == len(row.names) - 1 else ''}{text(name)}</th>"
+        f"{mark if place == row.mark % len(row.names) else ''}{text(name)}</th>"
         for place, name in enumerate(row.names)
     )
     figures = "".join(f'<td class="{_side(column)}">{text(words)}</td>' for column, words in cells)
@@ -126,6 +174,8 @@ def _shown(value: Any, column: Column) -> str:
 
 
 def _side(column: Column) -> str:
+    if column.sentence:
+        return "t s"
     return "t" if column.unit == "text" else "n"
 
 
@@ -135,7 +185,10 @@ def _bar(row: Row, barred: bool) -> str:
     if row.bar is None:
         return '<td class="b"></td>'
     marks = f'<i class="bar" style="width:{100 * row.bar.length:.2f}%;background:{row.bar.colour}"></i>'
-    for kind, place in (("mean", row.bar.mean), ("bound", row.bar.bound)):
+    if row.bar.interval is not None:
+        low, high = row.bar.interval
+        marks += f'<i class="interval" style="left:{100 * low:.2f}%;width:{100 * (high - low):.2f}%"></i>'
+    for kind, place in (("mean", row.bar.mean), ("bound", row.bar.bound), ("before", row.bar.before)):
         if place is not None:
             marks += f'<i class="{kind}" style="left:{100 * place:.2f}%"></i>'
     return f'<td class="b" aria-hidden="true"><div>{marks}</div></td>'

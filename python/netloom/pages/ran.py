@@ -27,6 +27,11 @@ _LINKS = (
     "xmit_packets",
     "utilisation",
 )
+_HISTOGRAMS = ("what", "job", "to_ps", "count")
+_MESSAGES = "messages"
+_POINTS = 120
+"""Of a tail, from all messages to one, evenly on a logarithmic scale."""
+_QUANTILES = {"p50_us": 0.5, "p90_us": 0.9, "p99_us": 0.99, "p99_9_us": 0.999, "max_us": 1.0}
 
 
 def document(folder: Path, read: Read = reading.whole, note: Callable[[str], object] = str) -> dict[str, Any]:
@@ -81,6 +86,7 @@ def document(folder: Path, read: Read = reading.whole, note: Callable[[str], obj
                     }
                     for link in largest
                 ],
+                "tails": _tails(columns_of(read, folder, entry, "latencies", _HISTOGRAMS)),
                 "times": [
                     {
                         "name": strip.name,
@@ -107,6 +113,38 @@ def document(folder: Path, read: Read = reading.whole, note: Callable[[str], obj
         "routings": routings,
         "links": first.told(values, "share"),
     }
+
+
+def _tails(table: Mapping[str, np.typing.NDArray[Any]] | None) -> list[dict[str, Any]]:
+    """Of every job that sent messages: which share of them takes longer than what."""
+    if table is None:
+        return []
+    messages = np.asarray([str(what) == _MESSAGES for what in table["what"]], bool) & (table["count"] > 0)
+    jobs = np.asarray([str(name) for name in table["job"]], object)
+    found = []
+    for name in dict.fromkeys(jobs[messages].tolist()):
+        chosen = messages & (jobs == name)
+        order = np.argsort(table["to_ps"][chosen], kind="stable")
+        at_us = table["to_ps"][chosen][order].astype(np.float64) * 1e-6
+        within = np.cumsum(table["count"][chosen][order].astype(np.int64))
+        total = int(within[-1])
+        shares = np.geomspace(1.0, 1.0 / total, _POINTS)
+        # `shares` take longer than these, the last none.
+        drawn = np.unique(np.searchsorted(within, np.floor((1.0 - shares) * total), side="right"))
+        drawn = np.unique([*np.minimum(drawn, len(at_us) - 1), len(at_us) - 1])
+        found.append(
+            {
+                "job": name,
+                "messages": total,
+                **{
+                    key: float(at_us[np.searchsorted(within, share * total)])
+                    for key, share in _QUANTILES.items()
+                },
+                "at_us": at_us[drawn].tolist(),
+                "longer": (1.0 - within[drawn] / total).tolist(),
+            }
+        )
+    return found
 
 
 def _name(word: str, taken: Mapping[str, object]) -> str:

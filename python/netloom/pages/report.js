@@ -31,7 +31,9 @@ async function unpacked(column) {
 
 const digits = (value) => Number.isInteger(value) ? value.toLocaleString("en")
   : value.toLocaleString("en", { minimumSignificantDigits: 4, maximumSignificantDigits: 4 });
+const MARKS = ["nothing found", "note", "warning", "error"];
 function told(value, unit) {
+  if (unit === "marks") return MARKS[value];
   if (unit === "share") return digits(100 * value) + " %";
   let at = 0;
   while (value >= 999.95 && at < 6) { value /= 1000; at++; }
@@ -69,8 +71,8 @@ async function picture(part) {
   const tiers = [];
   for (const tier of raw.tiers) tiers.push(laidOut(tier, await unpacked(tier.links), ends, pods));
   const bound = part.bound ?? null;
-  let most = unit === "share" ? 1 : 0;
-  if (unit !== "share") for (const of of values) for (const value of of) if (value > most) most = value;
+  let most = { share: 1, marks: MARKS.length - 1 }[unit] ?? 0;
+  if (unit === "B") for (const of of values) for (const value of of) if (value > most) most = value;
   most = most || 1;
 
   const canvas = byId("fabric"), box = byId("told"), context = canvas.getContext("2d");
@@ -234,7 +236,7 @@ async function picture(part) {
   function open() {
     const node = tiers[at.tier].columns[at.column].node, of = values[routing];
     const [from, to, name] = [end("from", link()), end("to", link()), raw.values[routing].name];
-    const hot = part.routings[routing].busiest.find((one) => one.users && one.from === from && one.to === to);
+    const hot = part.routings?.[routing].busiest.find((one) => one.users && one.from === from && one.to === to);
     const pairs = (hot?.users ?? []).map((one) => [one.source, one.destination, one.job ?? "–", told(one.bytes, "B")]);
     const own = [];
     for (let i = 0; i < raw.count; i++) if (ends.from[i] === node || ends.to[i] === node) own.push(i);
@@ -314,7 +316,7 @@ async function picture(part) {
     const end = document.createElement("span");
     end.textContent = told(most, unit) + (bound ? `; beyond the AR bound of ${told(bound, unit)} it is yellow to red` : "");
     const zero = document.createElement("span");
-    zero.textContent = "0";
+    zero.textContent = unit === "marks" ? told(0, unit) : "0";
     byId("key").replaceChildren(zero, bar, end);
   }
   const again = () => { shade = ramp(); key(); look(); };

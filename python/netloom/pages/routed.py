@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from netloom.errors import RoutingError
 from netloom.pages import links
 from netloom.paths import users
@@ -53,6 +55,8 @@ def document(
                 "changed_entries": _changed(first, routes),
                 "moved": first.moved(routes, traffic),
                 **loads_result(fabric, loads, traffic, count=links.HOTTEST),
+                "certificate": _verdict(fabric, traffic, routes, loads),
+                "changes": _changes(net, next(iter(routings.values()))[1].per_link, values),
                 "levels": net.by_tier(values),
                 "busiest_between_switches": between,
                 "busiest": [
@@ -92,3 +96,37 @@ def _changed(first: Routes, other: Routes) -> int | None:
         return first.changed_entries(other)
     except RoutingError:
         return None
+
+
+def _verdict(fabric: Fabric, traffic: Traffic, routes: Routes, loads: LinkLoads) -> dict[str, Any]:
+    """The certificate of the lower bound, and what the checker, which shares no code with it, says of it."""
+    from netloom import _core
+
+    claim = loads.certificate
+    verdict = _core.verify_certificate(fabric, traffic, claim, routes)
+    return {
+        "kind": claim.kind,
+        "place": claim.place,
+        "claim": claim.claim,
+        "bound_class": claim.bound_class,
+        "ok": verdict.ok,
+        "optimal": verdict.optimal,
+        "recomputed_bound": verdict.recomputed_bound,
+        "reasons": verdict.reasons,
+    }
+
+
+def _changes(net: links.Links, first: links.Values, other: links.Values) -> list[dict[str, Any]]:
+    """The links whose load differs most from the first routing's."""
+    by = np.abs(other - first)
+    order = np.argsort(-by, kind="stable")[: links.HOTTEST]
+    return [
+        {
+            "from": net.end(link, 0),
+            "to": net.end(link, 1),
+            "before": float(first[link]),
+            "after": float(other[link]),
+        }
+        for link in order.tolist()
+        if by[link] > 0
+    ]

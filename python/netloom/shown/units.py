@@ -96,6 +96,14 @@ def measured(value: float, error: float) -> str:
     return f"{value + 0.0:.{digits}f} ± {told} %"
 
 
+def _of_ps(value: float) -> str:
+    """Picoseconds in the largest unit of which there is one: `338.7 µs`."""
+    for factor, word in ((1e12, "s"), (1e9, "ms"), (1e6, "µs"), (1e3, "ns")):
+        if abs(value) >= factor:
+            return told(value / factor, word)
+    return told(value, "n") + " ps"
+
+
 def told(value: object, unit: str) -> str:
     """A value with its unit, in four digits; what is not known is a dash.
 
@@ -104,7 +112,8 @@ def told(value: object, unit: str) -> str:
     value : number, bool, str or None
         In that unit.
     unit : str
-        `B`, `%`, `share` (0 to 1, shown in percent), `n` (a count), `text`, or any other, which follows it.
+        `B` and `B/s` (with k, M, …), `ps` (as ns, µs, …), `%`, `share` (0 to 1, shown in percent), `n` (a
+        count), `text`, or any other, which follows it.
 
     Examples
     --------
@@ -117,8 +126,10 @@ def told(value: object, unit: str) -> str:
         return "–" if value is None else str(value)
     if not math.isfinite(value):
         return _NONE
-    if unit == "B":
-        return size(value)
+    if unit in ("B", "B/s"):
+        return size(value) + unit[1:]
+    if unit == "ps":
+        return _of_ps(value)
     if unit in ("%", "share"):
         return percent(value * (100.0 if unit == "share" else 1.0))
     if isinstance(value, float) and not value.is_integer():
