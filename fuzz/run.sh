@@ -42,6 +42,7 @@ for target in "${targets[@]}"; do
     mkdir -p "corpus/$target"
     case $target in
     ibnetdiscover) seed "$target" "$data"/*/ibnetdiscover*.txt* ;;
+    aries) seed "$target" ../tests/data/aries/* ;;
     cables) seed "$target" ../tests/data/cases/foreign-plans/* ;;
     ibdiagnet) seed "$target" ../tests/data/ibdiagnet/small.* ;;
     ibsim_net) seed "$target" "$data"/*/*.net* ;;

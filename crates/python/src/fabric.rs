@@ -365,6 +365,12 @@ impl PyFabric {
             cables.set_item("least", groups.global_cables.0)?;
             cables.set_item("most", groups.global_cables.1)?;
             dict.set_item("global_cables", cables)?;
+            if let Some((rows, columns)) = groups.grid.as_ref().map(|grid| grid.size) {
+                let grid = PyDict::new(py);
+                grid.set_item("rows", rows)?;
+                grid.set_item("columns", columns)?;
+                dict.set_item("grid", grid)?;
+            }
             dict.set_item("arrangement", groups.arrangement.map(|arrangement| arrangement.name()))?;
             dict.set_item("deviations", &groups.deviations)?;
         }
@@ -601,7 +607,7 @@ impl PyFabric {
     /// >>> fabric = netloom.Fabric.generate("dragonfly:p=2,a=8,h=8,g=9")
     /// >>> fabric.with_groups([s // 8 for s in range(72)]).shape["groups"]
     /// 9
-    fn with_groups(&self, py: Python<'_>, groups: Vec<u32>) -> PyResult<Self> {
+    pub(crate) fn with_groups(&self, py: Python<'_>, groups: Vec<u32>) -> PyResult<Self> {
         let f = self.fabric();
         let (wanted, found) = (f.switch_count(), groups.len());
         if found != wanted {

@@ -11,8 +11,9 @@ use netloom_compose::{self as compose, Choice, ComposeError, Routing, Scene};
 use netloom_formats::{self as formats, Found};
 use netloom_model::{AdapterChoice, Control, Job, Placement, Routes};
 use netloom_sim::Model;
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList};
+use pyo3::types::{PyBytes, PyDict, PyList};
 use serde::{Deserialize, Serialize};
 
 use crate::arguments;
@@ -559,6 +560,24 @@ impl PyScenario {
             files.push(("fabric", path.clone()));
             PyFabric::read(py, named, None)?
         };
+        let fabric = match &scenario.groups {
+            None => fabric,
+            Some(stated) => {
+                let path = folder.join(stated);
+                let data = if path.is_file() {
+                    readable("groups", &path)?;
+                    *opened = true;
+                    files.push(("groups", path.clone()));
+                    Some(crate::io::read(py, &path)?)
+                } else {
+                    None
+                };
+                of_groups(py, &fabric, stated, data).map_err(|error| {
+                    let told = error.is_instance_of::<PyValueError>(py);
+                    if told { refuse("groups", format!("groups: {}", error.value(py))) } else { error }
+                })?
+            }
+        };
         let shared = Arc::clone(&fabric.shared);
         let raise = |e| raise(py, &label, &folder, e);
         for word in &scenario.routes {
@@ -609,6 +628,14 @@ impl PyScenario {
             of,
         }
     }
+}
+
+/// The fabric with the groups that a rule, or a file's lines, state.
+fn of_groups(py: Python<'_>, fabric: &PyFabric, stated: &str, data: Option<Vec<u8>>) -> PyResult<PyFabric> {
+    let names: Vec<&str> = fabric.fabric().switches().map(|s| fabric.fabric().switch_name(s)).collect();
+    let data = data.map(|data| PyBytes::new(py, &data));
+    let groups = py.import("netloom.reading.groups")?.call_method1("stated", (stated, names, data))?;
+    fabric.with_groups(py, groups.extract()?)
 }
 
 /// The jobs of a jobs file on a fabric, and the files that they name.

@@ -30,6 +30,9 @@ pub enum RoutingError {
     /// The dla engine on something else.
     #[error("not a dragonfly that dla can route: {0}; use updn")]
     NotDragonfly(String),
+    /// The dla engine on a fabric of which no groups are known.
+    #[error("not a dragonfly that dla can route: its shape is graph; use updn, or state its groups")]
+    NoGroups,
     /// Packets can't be steered.
     #[error("{0}")]
     Steering(String),

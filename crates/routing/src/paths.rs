@@ -30,7 +30,7 @@ use netloom_model::{Fabric, LinkId, SwitchId};
 use netloom_topology::{Groups, Shape, Structure};
 use rayon::prelude::*;
 
-use crate::by_groups::{self, Order};
+use crate::by_groups::{self, Order, Told};
 use crate::updown::{Hop, HopLists, UpDown, all_hops};
 
 /// Hops of an unreachable leaf.
@@ -81,7 +81,14 @@ impl PathSet {
     /// Minimal routes of a dragonfly towards every switch: of the ways with the fewest cables between groups, one where
     /// a cable joins the two, the shortest that go round missing cables in an order. They are longer where no such way is left.
     pub fn by_groups(fabric: &Fabric, groups: &Groups) -> PathSet {
-        Self::to_switches(fabric, Rule::Groups(&all_hops(fabric), &Order::new(fabric, groups)))
+        let order = Order::new(fabric, groups, Told::ByPacket);
+        Self::to_switches(fabric, Rule::Groups(&all_hops(fabric), &order))
+    }
+
+    /// The same for tables, which know a packet's ports and not how far it is. They differ where groups are grids.
+    pub fn by_groups_for_tables(fabric: &Fabric, groups: &Groups) -> PathSet {
+        let order = Order::new(fabric, groups, Told::ByPorts);
+        Self::to_switches(fabric, Rule::Groups(&all_hops(fabric), &order))
     }
 
     /// Admissible routes towards every switch, with hosts or without.

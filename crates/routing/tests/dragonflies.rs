@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use netloom_model::{Fabric, LinkId, NO_PORT, Routes};
 use netloom_routing::{EngineOptions, PathSet, Steering, dla, loads};
-use netloom_testkit::{cut_dragonfly, matrix};
+use netloom_testkit::{CutDragonfly, cut_aries, cut_dragonfly, matrix};
 use netloom_topology::{Arrangement, detect, generate};
 
 #[test]
@@ -127,19 +127,26 @@ fn parts(fabric: &Fabric) -> Vec<usize> {
 }
 
 /// Seeds to look at: some of those that are free, or with `NETLOOM_TRIALS` the held-out ones.
-fn seeds() -> Vec<u64> {
+fn seeds(usual: u64, held_out: std::ops::Range<u64>) -> Vec<u64> {
     match std::env::var("NETLOOM_TRIALS") {
-        Ok(_) => (990_000..990_300).collect(),
-        Err(_) => (0..25).collect(),
+        Ok(_) => held_out.collect(),
+        Err(_) => (0..usual).collect(),
     }
 }
 
-#[test]
-fn hostile_damaged_dragonflies_lose_no_pair_and_wait_in_no_circle() {
+fn cliques() -> Vec<(u64, CutDragonfly)> {
+    seeds(25, 990_000..990_300).into_iter().map(|seed| (seed, cut_dragonfly(seed))).collect()
+}
+
+fn grids() -> Vec<(u64, CutDragonfly)> {
+    seeds(20, 991_000..991_150).into_iter().map(|seed| (seed, cut_aries(seed))).collect()
+}
+
+/// Of damaged dragonflies all but a few have tables, which lose no pair and wait in no circle.
+fn tables_are_sound(cases: Vec<(u64, CutDragonfly)>) {
     let (mut passed, mut lanes) = (0, [0; 16]);
-    let seeds = seeds();
-    for &seed in &seeds {
-        let cut = cut_dragonfly(seed);
+    let count = cases.len();
+    for (seed, cut) in cases {
         let fabric = cut.fabric.with_groups(cut.groups.clone());
         match dla(&fabric, &detect(&fabric), &EngineOptions::default()) {
             Ok(routes) => {
@@ -157,8 +164,60 @@ fn hostile_damaged_dragonflies_lose_no_pair_and_wait_in_no_circle() {
             Err(error) => println!("{seed}: {} {} %: {error}", cut.spec, cut.cut_percent),
         }
     }
-    println!("{passed} of {}, by lanes {lanes:?}", seeds.len());
-    assert!(100 * passed >= 97 * seeds.len(), "{passed} of {}", seeds.len());
+    println!("{passed} of {count}, by lanes {lanes:?}");
+    assert!(100 * passed >= 97 * count, "{passed} of {count}");
+}
+
+#[test]
+fn hostile_damaged_dragonflies_lose_no_pair_and_wait_in_no_circle() {
+    tables_are_sound(cliques());
+}
+
+#[test]
+fn hostile_damaged_grids_lose_no_pair_and_wait_in_no_circle() {
+    tables_are_sound(grids());
+}
+
+/// Two hops within a group, three links at a visit at most: row, then column, or column, then row.
+#[test]
+fn whole_grids_are_routed_by_shortest_ways_on_two_lanes() {
+    for spec in [
+        "aries:groups=4,links=4,slots=4,chassis=3,hosts=2",
+        "aries:groups=3,links=2,slots=5,chassis=2,hosts=1",
+    ] {
+        let made = generate(spec).unwrap();
+        let size = made.switch_count() as u32
+            / made.switches().filter(|&s| made.switch_name(s).contains("c0s0")).count() as u32;
+        let fabric = made.with_groups(made.switches().map(|s| s.0 / size).collect::<Vec<_>>());
+        let structure = detect(&fabric);
+        let groups = structure.shape.groups().unwrap();
+        assert!(groups.grid.is_some() && groups.deviations.is_empty(), "{spec}: {groups:?}");
+        let routes = dla(&fabric, &structure, &EngineOptions::default()).unwrap();
+        let found = follow(&fabric, &routes);
+        assert_eq!((found.lost, found.circle, found.lanes), (0, false, 2), "{spec}");
+        // Of ways with one cable between groups none is shorter, by plain search over (switch, crossed or not).
+        for paths in [PathSet::by_groups(&fabric, groups), PathSet::by_groups_for_tables(&fabric, groups)] {
+            for from in fabric.switches() {
+                let mut hops = vec![[u8::MAX; 2]; fabric.switch_count()];
+                hops[from.index()][0] = 0;
+                let mut queue = std::collections::VecDeque::from([(from, 0)]);
+                while let Some((at, crossed)) = queue.pop_front() {
+                    for l in fabric.switch_links(at) {
+                        let Some(to) = fabric.link_to_switch(l) else { continue };
+                        let then = crossed + usize::from(groups.group(at) != groups.group(to));
+                        if then < 2 && hops[to.index()][then] == u8::MAX {
+                            hops[to.index()][then] = hops[at.index()][crossed] + 1;
+                            queue.push_back((to, then));
+                        }
+                    }
+                }
+                for to in fabric.switches() {
+                    let crossed = usize::from(groups.group(from) != groups.group(to));
+                    assert_eq!(paths.hops(from, to), Some(hops[to.index()][crossed]), "{spec}");
+                }
+            }
+        }
+    }
 }
 
 /// All moves that packets of the schemes may make, minimal and by every third group: cables between groups crossed so far say the lane.
@@ -174,11 +233,19 @@ fn moves(fabric: &Fabric, steering: &Steering) -> HashMap<(LinkId, u8), HashSet<
                     steering.third(from, cable, to).filter(|_| steering.group(from) != steering.group(to));
                 open.extend(third.map(|third| (None, from, 0, third, to)));
             }
+            // Of modes: by a third switch of the group, where the lanes of the second crossing begin.
+            if steering.group(from) == steering.group(to) {
+                let members = steering.members(steering.group(from)).iter().copied();
+                let stays = |a, b| steering.crossings(a, b) == 0;
+                let third = members.filter(|&s| s != from && s != to && stays(from, s) && stays(s, to));
+                open.extend(third.map(|third| (None, from, 0, third, to)));
+            }
             while let Some((holds, at, crossed, aim, then)) = open.pop() {
                 if !seen.insert((holds, at, crossed, aim, then)) {
                     continue;
                 }
                 // In the third group, wherever that is, it turns to its destination.
+                let crossed = crossed + u8::from(crossed == 0 && at == aim && at != then);
                 let aim = if crossed > 0 { then } else { aim };
                 for &out in steering.paths.links(at, aim) {
                     let global = steering.is_global(out);
@@ -195,13 +262,12 @@ fn moves(fabric: &Fabric, steering: &Steering) -> HashMap<(LinkId, u8), HashSet<
     waits
 }
 
-#[test]
-fn hostile_moves_with_detours_on_damaged_dragonflies_wait_in_no_circle() {
+/// All moves of packets with detours wait in no circle.
+fn moves_are_sound(cases: Vec<(u64, CutDragonfly)>, most_switches: usize) {
     let (mut passed, mut lanes, mut seen) = (0, [0; 16], 0);
-    for seed in seeds() {
-        let cut = cut_dragonfly(seed);
+    for (seed, cut) in cases {
         // All moves of all pairs are many.
-        if cut.fabric.switch_count() > 32 {
+        if cut.fabric.switch_count() > most_switches {
             continue;
         }
         seen += 1;
@@ -229,6 +295,16 @@ fn hostile_moves_with_detours_on_damaged_dragonflies_wait_in_no_circle() {
     }
     println!("{passed} of {seen}, minimal ways by lanes {lanes:?}");
     assert!(100 * passed >= 97 * seen, "{passed} of {seen}");
+}
+
+#[test]
+fn hostile_moves_with_detours_on_damaged_dragonflies_wait_in_no_circle() {
+    moves_are_sound(cliques(), 32);
+}
+
+#[test]
+fn hostile_moves_with_detours_on_damaged_grids_wait_in_no_circle() {
+    moves_are_sound(grids(), 48);
 }
 
 /// The largest load on a link between switches where every host sends a byte to each host that `to` says.

@@ -19,7 +19,7 @@ pub mod shapes;
 pub mod traffic;
 pub mod trials;
 
-pub use dragonflies::{CutDragonfly, cut_dragonfly};
+pub use dragonflies::{CutDragonfly, cut_aries, cut_dragonfly};
 pub use random::{Recipe, Sample, any_fabric, broken_fabric, damaged_sample, perfect_fabric, sample};
 pub use shapes::{SHAPES, shape};
 pub use traffic::{matrix, random_matrix, random_traffic};

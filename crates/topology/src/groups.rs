@@ -5,7 +5,8 @@
 //! So a fixed limit will not do. The rule: the lowest number *t* at which the pieces, two at least, that cables with more than *t*
 //! shared neighbours join have a diameter of at most 2 inside. Where this finds none, the same by how alike two ends are: the share of
 //! neighbours that both have of all that either has. (Where all global cables of a group are on one switch, these switches are a clique
-//! themselves, and may share more neighbours than a group does; but most of their neighbours differ.) Switches that lost their group (pieces of less than
+//! themselves, and may share more neighbours than a group does; but most of their neighbours differ.) Where this finds none either, as
+//! where groups of two hops lack cables, the first rule again, with pieces in which every switch is near most others. Switches that lost their group (pieces of less than
 //! half the usual size) go where most of their neighbours are.
 //!
 //! Dead cables count here: what is damaged keeps the groups that it was built with. What is found is a dragonfly if
@@ -18,6 +19,7 @@ use netloom_model::{Fabric, SwitchId};
 
 use crate::generate::Arrangement;
 use crate::graph::Sets;
+use crate::grid::{self, Grid};
 
 /// Shares, in hundredths, above which pieces are a dragonfly: groups of the usual size; neighbours among the pairs of
 /// a group; groups that are joined among pairs of groups; switches that needed no help to find their group.
@@ -25,6 +27,9 @@ const OF_USUAL_SIZE: usize = 50;
 const ADJACENT: usize = 15;
 const JOINED: usize = 80;
 const SETTLED: usize = 75;
+
+/// Of a group of two hops that lacks cables, switches in hundredths that are at most 2 cables from each.
+const NEAR: usize = 80;
 
 /// The groups of a dragonfly, numbered by their first switch.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,6 +44,8 @@ pub struct Groups {
     pub global_cables: (u32, u32),
     /// The order of the global cables, if it is one that we know.
     pub arrangement: Option<Arrangement>,
+    /// Rows and columns, of groups of two hops that are grids.
+    pub grid: Option<Grid>,
     /// What is not as in the other groups, in sentences.
     pub deviations: Vec<String>,
 }
@@ -64,21 +71,22 @@ impl Groups {
 
 /// The groups of a fabric: those that were stated, else what its cables tell; `None` if it is no dragonfly.
 pub(crate) fn find(fabric: &Fabric) -> Option<Groups> {
-    if let Some(stated) = fabric.groups() {
-        return describe(fabric, numbered(stated), true);
-    }
     let cables = Cables::new(fabric);
-    let found = |measure: &Vec<Vec<u32>>| {
+    if let Some(stated) = fabric.groups() {
+        return describe(fabric, &cables, numbered(stated), true);
+    }
+    let found = |measure: &Vec<Vec<u32>>, near: usize| {
         let mut limits: Vec<u32> = measure.iter().flatten().copied().chain([0]).collect();
         limits.sort_unstable();
         limits.dedup();
         let pieces = limits.into_iter().map(|t| cables.pieces(measure, t));
-        let pieces = pieces.into_iter().find(|pieces| pieces.len() > 1 && cables.narrow(pieces))?;
-        describe(fabric, cables.settle(pieces)?, false)
+        let pieces = pieces.into_iter().find(|pieces| pieces.len() > 1 && cables.narrow(pieces, near))?;
+        describe(fabric, &cables, cables.settle(pieces)?, false)
     };
     // A chain of four switches has two pairs that are alike, too.
     let enough = |groups: &Groups| groups.count > 2 && groups.switches_a_group > 2;
-    found(&cables.shared).or_else(|| found(&cables.likeness).filter(enough))
+    let exact = found(&cables.shared, 100).or_else(|| found(&cables.likeness, 100).filter(enough));
+    exact.or_else(|| found(&cables.shared, NEAR).filter(enough))
 }
 
 /// Who is cabled to whom, dead cables too, and how many neighbours the two have in common.
@@ -135,8 +143,8 @@ impl Cables {
         members
     }
 
-    /// Whether all pieces have a diameter of at most 2.
-    fn narrow(&self, pieces: &[Vec<u32>]) -> bool {
+    /// Whether in all pieces so many of a hundred switches, at least, are at most 2 cables from each.
+    fn narrow(&self, pieces: &[Vec<u32>], near: usize) -> bool {
         let mut piece_of = vec![0; self.near.len()];
         for (i, piece) in pieces.iter().enumerate() {
             piece.iter().for_each(|&s| piece_of[s as usize] = i);
@@ -157,7 +165,7 @@ impl Cables {
                     see(t);
                     self.near[t as usize].iter().filter(inside).for_each(|&u| see(u));
                 }
-                reached == piece.len()
+                100 * reached >= near * piece.len()
             })
         })
     }
@@ -204,7 +212,7 @@ fn numbered(of: &[u32]) -> Vec<u32> {
 }
 
 /// What the groups are like, or `None` if they are no dragonfly's. Of stated ones nothing is asked but that there are two.
-fn describe(fabric: &Fabric, of: Vec<u32>, stated: bool) -> Option<Groups> {
+fn describe(fabric: &Fabric, cables: &Cables, of: Vec<u32>, stated: bool) -> Option<Groups> {
     let count = of.iter().max().map_or(0, |&g| g as usize + 1);
     let mut sizes = vec![0usize; count];
     of.iter().for_each(|&g| sizes[g as usize] += 1);
@@ -239,10 +247,11 @@ fn describe(fabric: &Fabric, of: Vec<u32>, stated: bool) -> Option<Groups> {
     if loose && !stated {
         return None;
     }
-    let cables: Vec<u32> = built.values().map(|&(_, alive)| alive).collect();
+    let grid = grid::find(&cables.near, &of, count);
+    let joining: Vec<u32> = built.values().map(|&(_, alive)| alive).collect();
     let absent = built.len() < between;
-    let least = if absent { 0 } else { cables.iter().copied().min().unwrap_or(0) };
-    let most = cables.iter().copied().max().unwrap_or(0);
+    let least = if absent { 0 } else { joining.iter().copied().min().unwrap_or(0) };
+    let most = joining.iter().copied().max().unwrap_or(0);
 
     let mut deviations = Vec::new();
     if let Some(odd) = sizes.iter().position(|&size| size != usual) {
@@ -250,20 +259,28 @@ fn describe(fabric: &Fabric, of: Vec<u32>, stated: bool) -> Option<Groups> {
         deviations
             .push(format!("groups without {usual} switches: {others}, such as group {odd} with {size}"));
     }
-    // Groups of one hop lack what no cable joins, others only what died.
-    let lacking = if 2 * adjacent > within { within - adjacent + apart } else { apart };
+    // Groups of one hop lack what no cable joins, grids what none of a line joins, others only what died.
+    let lacking = match &grid {
+        Some(grid) => grid.pairs() - adjacent + apart,
+        None if 2 * adjacent > within => within - adjacent + apart,
+        None => apart,
+    };
     if lacking > 0 {
-        deviations.push(format!("pairs of switches of one group that no working cable joins: {lacking}"));
+        let place = if grid.is_some() { "row or column" } else { "group" };
+        deviations.push(format!("pairs of switches of one {place} that no working cable joins: {lacking}"));
     }
-    let common = usual_of(&cables).unwrap_or(0);
+    let common = usual_of(&joining).unwrap_or(0);
     let mut pairs = (0..count as u32).flat_map(|a| (a + 1..count as u32).map(move |b| (a, b)));
     let number = |pair: &(u32, u32)| built.get(pair).map_or(0, |&(_, alive)| alive);
     let fewer = pairs.clone().filter(|pair| number(pair) < common).count();
     if let Some((a, b)) = pairs.find(|pair| number(pair) < common) {
         let found = number(&(a, b));
-        deviations.push(format!(
-            "pairs of groups that fewer than {common} working cables join: {fewer}, such as groups {a} and {b} by {found}"
-        ));
+        deviations.push(match common {
+            1 => format!("pairs of groups that no working cable joins: {fewer}, such as groups {a} and {b}"),
+            _ => format!(
+                "pairs of groups that fewer than {common} working cables join: {fewer}, such as groups {a} and {b} by {found}"
+            ),
+        });
     }
     let arrangement = arrangement(
         fabric,
@@ -272,7 +289,8 @@ fn describe(fabric: &Fabric, of: Vec<u32>, stated: bool) -> Option<Groups> {
         usual_of(&built.values().map(|b| b.0).collect::<Vec<_>>()).unwrap_or(0),
     );
     let (count, switches_a_group) = (count as u32, usual as u32);
-    Some(Groups { of, count, switches_a_group, global_cables: (least, most), arrangement, deviations })
+    let global_cables = (least, most);
+    Some(Groups { of, count, switches_a_group, global_cables, arrangement, grid, deviations })
 }
 
 /// The size that most groups have.

@@ -7,12 +7,14 @@
 //! | [`structure`] | what `detect` finds |
 //! | [`shape`] | what kind of network that is: a tree, a dragonfly or any graph |
 //! | [`groups`] | the groups of a dragonfly |
+//! | [`grid`] | rows and columns of groups of two hops |
 //! | [`regular`] | index tables of a perfect two- or three-level tree |
 //! | [`damage`](mod@damage) | named or random cables and switches die; nothing is renumbered |
 
 pub mod damage;
 pub mod detect;
 pub mod generate;
+pub mod grid;
 pub mod groups;
 pub mod regular;
 pub mod shape;
@@ -29,9 +31,10 @@ mod spread;
 pub use damage::{Damage, DamageError, Damaged, damage};
 pub use detect::detect;
 pub use generate::{
-    Arrangement, Dragonfly, FatTree, GENERATORS, Generator, SpecError, TwoLevel, Xgft, generate,
+    Aries, Arrangement, Dragonfly, FatTree, GENERATORS, Generator, SpecError, TwoLevel, Xgft, generate,
     generator_names, is_generator,
 };
+pub use grid::Grid;
 pub use groups::Groups;
 pub use regular::RegularTree;
 pub use shape::Shape;

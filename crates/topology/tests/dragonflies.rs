@@ -180,6 +180,18 @@ fn bad_specs_say_what_was_expected() {
     says("dragonfly:p=4,a=8,h=4,g=1", "g: expected at least 2 groups, found \"1\"");
     says("dragonfly:p=4,a=1,h=1,links=2", "g: expected at least 2 groups");
     says("dragonfly:p=4,a=8,h=4,arrangement=palm", "one of absolute, relative, circulant, found \"palm\"");
+    says("aries:groups=1,links=4", "aries: groups: expected at least 2 groups, found \"1\"");
+    says(
+        "aries:groups=3,links=5",
+        "aries: links: expected an even number, as cables come in twos, found \"5\"",
+    );
+    says(
+        "aries:groups=5,links=300",
+        "aries: groups, links: expected at most 960 cables from a group to others, as 96 routers have 10 tiles for \
+         them, found \"4 x 300 = 1200\"",
+    );
+    says("aries:groups=2,links=2,slots=0", "aries: slots: expected a whole number");
+    says("edison:speed=EDR", "edison: unknown key \"speed\": expected none");
     says("dragonfly:p=4,a=8,h=4,global-speed=fast", "global-speed: expected one of SDR");
     says("dragonfly:p=0,a=8,h=4", "p: expected a whole number from 1");
     says("dragonfly:p=4,a=2000000,h=2000000", "g: expected a whole number from 1 to 2000000");

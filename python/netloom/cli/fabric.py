@@ -30,7 +30,7 @@ def new(spec: str, /, *, options: Options | None = None) -> int:
     ----------
     spec
         `quartz1`, `cab`, `fattree:pods=4,leaves=24,hosts=32,spines=16,groups=2,cores=24`,
-        `xgft:m=18x18x36,w=1x9x18`, `two-level:leaves=8,hosts=4,spines=4` or `dragonfly:p=4,a=8,h=4`.
+        `xgft:m=18x18x36,w=1x9x18`, `two-level:leaves=8,hosts=4,spines=4`, `dragonfly:p=4,a=8,h=4` or `theta`.
     options
         Common options.
     """
@@ -354,10 +354,11 @@ def _shape(result: dict[str, Any]) -> list[tuple[str, str]]:
         return [(key.replace("_", " "), count(result[key])) for key in ("levels", "pods", "core_groups")]
     least, most = shape["global_cables"]["least"], shape["global_cables"]["most"]
     cables = count(most) if least == most else f"{count(least)} to {count(most)}"
+    grid = "" if "grid" not in shape else ", {rows} rows by {columns} columns".format_map(shape["grid"])
     order = shape["arrangement"] or "not one of absolute, relative, circulant"
     return [
         ("shape", "dragonfly"),
-        ("groups", f"{count(shape['groups'])} of {count(shape['switches_a_group'])} switches"),
+        ("groups", f"{count(shape['groups'])} of {count(shape['switches_a_group'])} switches{grid}"),
         ("between", f"{cables} {'cable' if most == 1 else 'cables'} a pair of groups"),
         ("arrangement", order),
     ]

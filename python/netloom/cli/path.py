@@ -8,6 +8,7 @@ from typing import Any
 
 from netloom.cli.shared import render
 from netloom.cli.shared.addresses import with_paths
+from netloom.cli.shared.inputs import with_groups
 from netloom.cli.shared.lanes import check as check_lanes
 from netloom.cli.shared.lanes import with_lanes
 from netloom.cli.shared.options import Options
@@ -27,6 +28,7 @@ def path(
     paths: Path | None = None,
     sl2vl: Path | None = None,
     sl: Path | None = None,
+    groups: str | None = None,
     options: Options | None = None,
 ) -> int:
     """Which way a pair takes: its links, lanes, and with a traffic what each of them carries.
@@ -51,6 +53,8 @@ def path(
         The lanes of the routes (`opensm-sl2vl.dump`).
     sl
         With `--sl2vl`: the service level of every pair of hosts (.csv `source_lid,destination_lid,sl`).
+    groups
+        Groups of a dragonfly: a file of switches and their groups, or a rule by names such as `g([0-9]+)r`.
     options
         Common options; `-o` writes the result (.json, .csv).
     """
@@ -58,7 +62,7 @@ def path(
 
     check_lanes(sl2vl, sl)
     run = Run("path", options or Options(), product=False)
-    net = run.fabric(fabric, warn=True)
+    net = with_groups(run, run.fabric(fabric, warn=True), groups)
     nodes = Nodes(net)
     ends = [_host(nodes, word, what) for word, what in ((source, "FROM"), (destination, "TO"))]
     if ends[0] == ends[1]:

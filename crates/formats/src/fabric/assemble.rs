@@ -236,7 +236,8 @@ fn rates(raw: &mut Raw<'_>, kept: &[Pair]) -> Vec<f64> {
     let width = most_common(merged.iter().filter_map(|r| r.width)).unwrap_or(4);
     let mut result = Vec::with_capacity(kept.len());
     for (pair, rate) in kept.iter().zip(merged) {
-        let known = Rate { width: rate.width.or(Some(width)), speed: rate.speed.or(Some(speed)) };
+        let known =
+            Rate { width: rate.width.or(Some(width)), speed: rate.speed.or(Some(speed)), exact: rate.exact };
         if rate.bytes_per_s().is_none() {
             let name = SPEEDS[known.speed.unwrap_or(speed) as usize].1;
             let text = format!("unknown speed of a cable: taken as {}x{name}", known.width.unwrap_or(width));
@@ -265,7 +266,11 @@ fn merge(raw: &mut Raw<'_>, pair: &Pair) -> Rate {
             }
             if x < y { one } else { two }
         }
-        _ => Rate { width: one.width.or(two.width), speed: one.speed.or(two.speed) },
+        _ => Rate {
+            width: one.width.or(two.width),
+            speed: one.speed.or(two.speed),
+            exact: one.exact.or(two.exact),
+        },
     }
 }
 

@@ -74,7 +74,7 @@ impl NetRate {
         let mask = self.width.unwrap_or(3);
         let widths = [(8, 12), (4, 8), (2, 4), (16, 2), (1, 1)];
         let width = widths.iter().find(|w| mask & w.0 != 0).map_or(4, |w| w.1);
-        Rate { width: Some(width), speed: Some(speed) }
+        Rate::of(Some(width), Some(speed))
     }
 }
 

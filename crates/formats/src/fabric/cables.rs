@@ -26,15 +26,8 @@ use crate::text::last_line;
 
 use super::names::is_adapter;
 use super::rate::{Rate, SPEEDS, name_of};
-use super::raw::{MAX_PORTS, Notes, Raw, RawNode, RawPort, Role};
-use super::write::rates;
+use super::raw::{MAX_PORTS, Notes, Raw, RawNode, RawPort, Role, made_guid};
 use super::{FabricKind, foreign};
-
-/// The first GUID that is made up: locally administered, as no device has.
-const FIRST_GUID: u64 = 0x0200_0000_0000_0100;
-/// From a node's GUID to the next one's: the GUIDs of a node's ports, its own plus their numbers, lie between.
-const GUIDS_A_NODE: u64 = 0x100;
-const _: () = assert!((MAX_PORTS as u64) < GUIDS_A_NODE);
 
 /// A node's number and a port.
 type End = (u32, u16);
@@ -166,7 +159,7 @@ impl Table {
             line: self.lines[node],
             role: roles[node],
             id: &self.names[node],
-            guid: FIRST_GUID + node as u64 * GUIDS_A_NODE,
+            guid: made_guid(node),
             name: &self.names[node],
             ports: ports[node],
             lid: None,
@@ -198,15 +191,19 @@ fn port_of(field: &str) -> Result<u16, String> {
     port.ok_or_else(|| format!("expected a port 1 to {MAX_PORTS}, found \"{}\"", excerpt(field)))
 }
 
+/// Slowest and fastest data rate, Gb/s.
+const GIGABITS: std::ops::RangeInclusive<f64> = 0.001..=100_000.0;
+
 /// `4xEDR`, `EDR` (four lanes) or `100Gb/s`; nothing where it is not known.
 fn rate_of(field: &str) -> Result<Rate, String> {
     let bad = || format!("expected a speed as 4xEDR or 100Gb/s, found \"{}\"", excerpt(field));
     let gbits = ["Gb/s", "Gbps", "Gbit/s", "G"].iter().find_map(|unit| field.strip_suffix(unit));
     if let Some(gbits) = gbits {
         let gbits: f64 = gbits.trim().parse().map_err(|_| bad())?;
-        let (width, speed) = name_of(gbits * 1e9 / 8.0)
-            .ok_or_else(|| format!("no InfiniBand width and speed carry \"{}\"", excerpt(field)))?;
-        return Ok(Rate { width: Some(width), speed: Some(speed) });
+        let bytes_per_s = gbits * 1e9 / 8.0;
+        let named = name_of(bytes_per_s).map(|(width, speed)| Rate::of(Some(width), Some(speed)));
+        let known = GIGABITS.contains(&gbits);
+        return named.or(known.then(|| Rate::exact(bytes_per_s.round() as u64))).ok_or_else(bad);
     }
     if field.is_empty() || field == "N/A" {
         return Ok(Rate::default());
@@ -241,9 +238,8 @@ fn roles(names: &[String], cables: &[(usize, [End; 2], Rate)]) -> Vec<Role> {
 /// The cables of a fabric as a plain table, each once: of hosts first, from the switch.
 ///
 /// # Errors
-/// Names that several nodes share, a node that would be read as another kind, a speed that is none of InfiniBand's.
+/// Names that several nodes share, a node that would be read as another kind.
 pub fn write_cables(fabric: &Fabric) -> Result<String, WriteError> {
-    let rates = rates(fabric)?;
     let mut numbers: HashMap<&str, usize> = HashMap::new();
     let (mut names, mut nodes) = (Vec::new(), Vec::new());
     let (mut cables, mut out) = (Vec::new(), String::from("from,port,to,port,speed\n"));
@@ -273,8 +269,11 @@ pub fn write_cables(fabric: &Fabric) -> Result<String, WriteError> {
             end.0 = number as u32;
             let _ = write!(out, "{},{},", csv::quoted(name), end.1);
         }
-        let (width, speed) = rates[l.index()];
-        let _ = writeln!(out, "{width}x{}", SPEEDS[speed as usize].1);
+        let bytes_per_s = fabric.bandwidth_bytes_per_s(l);
+        let _ = match name_of(bytes_per_s) {
+            Some((width, speed)) => writeln!(out, "{width}x{}", SPEEDS[speed as usize].1),
+            None => writeln!(out, "{}Gb/s", bytes_per_s * 8.0 / 1e9),
+        };
         cables.push((0, ends, Rate::default()));
     }
     for ((name, role), (_, is_switch)) in names.iter().zip(roles(&names, &cables)).zip(nodes) {

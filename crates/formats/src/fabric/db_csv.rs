@@ -152,7 +152,7 @@ fn infos(
             guid: value(port_guid)?.filter(|&guid| guid != 0),
             lid: small(value(lid)?),
             lmc: small(value(lmc)?),
-            rate: Rate { width, speed },
+            rate: Rate::of(width, speed),
         };
         if let Some(earlier) = infos.insert(at, info) {
             let name = nodes[at.0 as usize].name;

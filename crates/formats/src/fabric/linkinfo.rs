@@ -215,7 +215,7 @@ fn rate(state: &str) -> Rate {
     let mut words = state.split_ascii_whitespace();
     let width = words.next().and_then(|word| word.strip_suffix('X')).and_then(|word| word.parse().ok());
     let speed = words.next().and_then(|word| LANES.iter().find(|known| known.0 == word)).map(|known| known.1);
-    Rate { width: width.filter(|width| [1, 2, 4, 8, 12].contains(width)), speed }
+    Rate::of(width.filter(|width| [1, 2, 4, 8, 12].contains(width)), speed)
 }
 
 /// Without heads, what has one row is an adapter's port: a switch prints all of its ports.

@@ -1,5 +1,5 @@
 //! Fabrics as the InfiniBand tools print them: `ibnetdiscover`, `ibnetdiscover -p`, `iblinkinfo`, ibsim's net files, and ibdiagnet's
-//! `db_csv` and `net_dump`; and as plain tables of cables, of which UFM's plan is one.
+//! `db_csv` and `net_dump`; as plain tables of cables, of which UFM's plan is one; and the wiring that a Cray XC prints.
 //!
 //! Idea: a parser a form turns text into the same raw records (`raw`); one assembly (`assemble`)
 //! turns records into a checked [`Fabric`]. What real hardware shows and a simulator does not (messages in
@@ -9,6 +9,7 @@
 //! What is a host: each port of a channel adapter with a cable to a switch. Aggregation nodes (SHARP) and
 //! routers are neither hosts nor switches and are left out, with a finding.
 
+mod aries;
 mod assemble;
 mod block;
 mod cables;
@@ -66,6 +67,8 @@ pub enum FabricKind {
     Cables,
     /// UFM's cabling plan (NDT), by names.
     UfmPlan,
+    /// A Cray XC's wiring: a line a tile.
+    Aries,
 }
 
 impl FabricKind {
@@ -80,6 +83,7 @@ impl FabricKind {
             FabricKind::Iblinkinfo => "iblinkinfo",
             FabricKind::Cables => "cables",
             FabricKind::UfmPlan => "UFM plan",
+            FabricKind::Aries => "Aries interconnect",
         }
     }
 }
@@ -141,6 +145,14 @@ pub fn read_plane(
             let table = cables::Table::parse(&text, label)?;
             return assemble::assemble(table.raw(label)?, label, &map, plane);
         }
+        Some(Form::Tiles) => {
+            let wiring = aries::Wiring::parse(&text, label)?;
+            let mut file = assemble::assemble(wiring.raw(), label, &map, plane)?;
+            let groups = wiring.groups();
+            let of: Vec<u32> = file.fabric.switches().map(|s| groups[&file.fabric.switch_guid(s)]).collect();
+            file.fabric = file.fabric.with_groups(of);
+            return Ok(file);
+        }
         None => return Err(unknown(&text, label)),
     };
     assemble::assemble(raw, label, &map, plane)
@@ -161,6 +173,7 @@ enum Form {
     Tables,
     Rows,
     Cables,
+    Tiles,
 }
 
 /// The first line that can only belong to one form decides.
@@ -179,6 +192,8 @@ fn sniff(text: &str) -> Option<Form> {
             Some(Form::Rows)
         } else if cables::looks_like(line) {
             Some(Form::Cables)
+        } else if aries::looks_like(line) {
+            Some(Form::Tiles)
         } else {
             None
         }
@@ -187,7 +202,7 @@ fn sniff(text: &str) -> Option<Form> {
 
 fn unknown(text: &str, label: &str) -> FormatError {
     let expected = "expected the output of ibnetdiscover (or ibnetdiscover -p) or iblinkinfo, ibdiagnet's db_csv or net_dump, a net file of \
-                    ibsim, or a table of cables (from,port,to,port,speed)";
+                    ibsim, a Cray XC's interconnect, or a table of cables (from,port,to,port,speed)";
     let Some((i, first)) = text.lines().enumerate().find(|(_, l)| !l.trim_ascii().is_empty()) else {
         return FormatError::whole(label, format!("{expected}, found nothing: the input is empty"));
     };

@@ -202,7 +202,7 @@ fn cable<'a>(
         line: number,
         switch,
         port,
-        rate: Rate { width, speed },
+        rate: Rate::of(width, speed),
         peer,
         guid,
         label: fields[columns.peer_label],

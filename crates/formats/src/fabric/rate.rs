@@ -37,13 +37,25 @@ pub(super) struct Rate {
     pub width: Option<u8>,
     /// Speed of a lane.
     pub speed: Option<Speed>,
+    /// Bytes per second of what is told in other words than InfiniBand's.
+    pub exact: Option<u64>,
 }
 
 impl Rate {
+    /// Lanes of a speed, as far as they are known.
+    pub fn of(width: Option<u8>, speed: Option<Speed>) -> Self {
+        Self { width, speed, exact: None }
+    }
+
+    /// So many bytes per second.
+    pub fn exact(bytes_per_s: u64) -> Self {
+        Self { exact: Some(bytes_per_s), ..Self::default() }
+    }
+
     /// `4xEDR`, `4x???`, `?????`; anything else is `None`.
     pub fn parse(word: &str) -> Option<Self> {
         if let Some(speed) = word.strip_prefix("??") {
-            return Some(Self { width: None, speed: speed_named(speed)? });
+            return Some(Self::of(None, speed_named(speed)?));
         }
         let (width, speed) = word.split_once('x')?;
         Self::parse_parts(width, speed)
@@ -52,19 +64,22 @@ impl Rate {
     /// Width and speed as two words: `4x`, `EDR`.
     pub fn parse_words(width: &str, speed: &str) -> Option<Self> {
         match width {
-            "??" => Some(Self { width: None, speed: speed_named(speed)? }),
+            "??" => Some(Self::of(None, speed_named(speed)?)),
             _ => Self::parse_parts(width.strip_suffix('x')?, speed),
         }
     }
 
     fn parse_parts(width: &str, speed: &str) -> Option<Self> {
         let width: u8 = width.parse().ok().filter(|w| [1, 2, 4, 8, 12].contains(w))?;
-        Some(Self { width: Some(width), speed: speed_named(speed)? })
+        Some(Self::of(Some(width), speed_named(speed)?))
     }
 
-    /// Bytes per second each direction, if both parts are known.
+    /// Bytes per second each direction, if they are known.
     pub fn bytes_per_s(self) -> Option<f64> {
-        Some(bytes_per_s(self.width?, self.speed?))
+        match self.exact {
+            Some(exact) => Some(exact as f64),
+            None => Some(bytes_per_s(self.width?, self.speed?)),
+        }
     }
 }
 
@@ -106,9 +121,9 @@ mod tests {
 
     #[test]
     fn question_marks_are_unknown_and_nonsense_is_refused() {
-        assert_eq!(Rate::parse("4x???"), Some(Rate { width: Some(4), speed: None }));
+        assert_eq!(Rate::parse("4x???"), Some(Rate::of(Some(4), None)));
         assert_eq!(Rate::parse("?????"), Some(Rate::default()));
-        assert_eq!(Rate::parse_words("4x", "???"), Some(Rate { width: Some(4), speed: None }));
+        assert_eq!(Rate::parse_words("4x", "???"), Some(Rate::of(Some(4), None)));
         for bad in ["4xED", "4x", "3xEDR", "xEDR", "EDR", "", "4"] {
             assert_eq!(Rate::parse(bad), None, "{bad}");
         }

@@ -7,6 +7,17 @@ use crate::error::FormatError;
 /// The most ports that a node can have: port numbers are one byte, 255 means "none".
 pub(super) const MAX_PORTS: u32 = 254;
 
+/// The first GUID that is made up: locally administered, as no device has.
+const FIRST_GUID: u64 = 0x0200_0000_0000_0100;
+/// From a node's GUID to the next one's: the GUIDs of a node's ports, its own plus their numbers, lie between.
+const GUIDS_A_NODE: u64 = 0x100;
+const _: () = assert!((MAX_PORTS as u64) < GUIDS_A_NODE);
+
+/// The GUID of a node that is known by its name only.
+pub(super) fn made_guid(node: usize) -> u64 {
+    FIRST_GUID + node as u64 * GUIDS_A_NODE
+}
+
 /// The most bytes of a name: descriptions of nodes have 64 (InfiniBand Architecture 1.3, 14.2.5.2), names in maps may have more.
 pub(super) const MAX_NAME: usize = 1024;
 

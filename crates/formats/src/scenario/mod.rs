@@ -3,6 +3,7 @@
 //! ```toml
 //! name = "bisection-shuffle"           # the file's name unless given
 //! fabric = "quartz1"                   # a generator's spec, or a path relative to the scenario
+//! groups = "g([0-9]+)r"                # of a dragonfly, if its cables do not tell them: a rule by names, or a file of switches and groups
 //! profile = "codes"                    # infiniband (the default) | codes | aries: hardware and software
 //! routes = ["ftree", "adaptive"]       # or one text; each is run. An engine of `netloom route` (static tables), a scheme
 //!                                      # without tables such as adaptive, a file of tables (with paths by pair: mine.lfts+pairs.csv),
@@ -70,6 +71,8 @@ pub struct Scenario {
     pub name: String,
     /// A generator's spec, or a path as written.
     pub fabric: String,
+    /// Groups of a dragonfly as they are stated: a rule by names, or a path as written.
+    pub groups: Option<String>,
     /// `infiniband`, `codes` or `aries`.
     pub profile: String,
     /// The routings to compare, at least one, each once.
@@ -160,9 +163,10 @@ pub enum Work {
     },
 }
 
-const FILE_KEYS: [&str; 14] = [
+const FILE_KEYS: [&str; 15] = [
     "name",
     "fabric",
+    "groups",
     "profile",
     "routes",
     "model",
@@ -328,6 +332,7 @@ fn read_file(at: &Place, file: &Keys, jobs: Vec<ScenarioJob>) -> Result<Scenario
                 return Err(FormatError::whole(at.label, "expected fabric = \"…\", a spec or a path"));
             }
         },
+        groups: file.text("groups")?.map(str::to_owned),
         profile: file.word("profile", &["infiniband", "codes", "aries"])?.unwrap_or("infiniband").to_owned(),
         routes: read_routes(file)?,
         model: file.word("model", &["packet", "fluid"])?.unwrap_or("packet").to_owned(),

@@ -43,7 +43,7 @@ fn half_a_gzip_file_is_refused() {
 
 #[test]
 fn no_dump_is_refused() {
-    let expected = "expected the output of ibnetdiscover (or ibnetdiscover -p) or iblinkinfo, ibdiagnet's db_csv or net_dump, a net file of ibsim, or a table of cables (from,port,to,port,speed)";
+    let expected = "expected the output of ibnetdiscover (or ibnetdiscover -p) or iblinkinfo, ibdiagnet's db_csv or net_dump, a net file of ibsim, a Cray XC's interconnect, or a table of cables (from,port,to,port,speed)";
     assert_eq!(refusal(""), format!("net.txt: {expected}, found nothing: the input is empty"));
     assert_eq!(refusal("\nhello\n"), format!("net.txt:2: {expected}, found \"hello\""));
     let tables = text("opensm/ft2_32/opensm-lfts.dump");

@@ -90,6 +90,16 @@ fn tables_of_cables_are_written_and_read_back() {
 }
 
 #[test]
+fn speeds_that_infiniband_has_not_are_read_and_written_in_gigabits() {
+    let rows = "from,port,to,port,speed\nleaf0,1,n00,1,42Gb/s\nleaf0,2,n01,1,37.6Gb/s\n";
+    let fabric = read(rows);
+    let speeds: Vec<f64> =
+        fabric.hosts().map(|h| fabric.bandwidth_bytes_per_s(fabric.host_link(h))).collect();
+    assert_eq!(speeds, [5.25e9, 4.7e9]);
+    assert_eq!(write_cables(&fabric).unwrap(), rows);
+}
+
+#[test]
 fn ufms_plan_is_a_table_of_cables() {
     let plan = file("cases/foreign-plans/plan.ndt");
     assert_eq!(
@@ -134,7 +144,8 @@ fn tables_that_are_wrong_are_refused_with_their_line() {
         ("leaf0,0,n00,1,", ":2: expected a port 1 to 254, found \"0\""),
         ("leaf0,one,n00,1,", ":2: expected a port 1 to 254, found \"one\""),
         ("leaf0,1,n00,1,fast", ":2: expected a speed as 4xEDR or 100Gb/s, found \"fast\""),
-        ("leaf0,1,n00,1,123Gb/s", ":2: no InfiniBand width and speed carry \"123Gb/s\""),
+        ("leaf0,1,n00,1,0Gb/s", ":2: expected a speed as 4xEDR or 100Gb/s, found \"0Gb/s\""),
+        ("leaf0,1,n00,1,1e9Gb/s", ":2: expected a speed as 4xEDR or 100Gb/s, found \"1e9Gb/s\""),
         ("leaf0,1,n00,1,", ":2: expected a host and a switch, or two switches, found a cable between"),
         (",1,n00,1,", ":2: expected the name of a node, found nothing"),
         ("leaf0,1,\"n00,1,", ":2: expected a closing quote"),

@@ -1,5 +1,6 @@
 //! The network side: fabrics and forwarding tables.
 
+mod aries;
 mod bad_fabrics;
 mod bad_tables;
 mod cables;

@@ -8,5 +8,5 @@
 mod order;
 mod search;
 
-pub(crate) use order::Order;
+pub(crate) use order::{Order, Told};
 pub(crate) use search::Search;

@@ -8,7 +8,8 @@
 //! * straight to another group, if its own cable is as near as any;
 //! * else to neighbours of its group that are one hop nearer, not down to one that climbs ([`Order`]).
 //!
-//! In a group where this leaves some without a way, first whoever has a way down takes that, however long it is, then the others climb.
+//! In a group where this leaves some without a way, first whoever has a way down takes that, however long it is, then the others climb. In a grid
+//! some may be left even so; these take any way.
 //!
 //! Invariant: every next link leads to fewer cables between groups, or to as many and one hop fewer. So no choice among
 //! them makes a loop. Every switch that working cables join to the target has a way.
@@ -27,10 +28,8 @@ pub(crate) struct Search<'a> {
     order: &'a Order<'a>,
     /// By switch: cables between groups on its way.
     crossed: Vec<u8>,
-    /// Whether its next link leaves the group, or it is the target.
-    leaves: Vec<bool>,
-    /// Whether its next links within the group all go down.
-    descends: Vec<bool>,
+    /// Of its next links within the group, kinds and directions ([`turn`]); 0: none, or it is the target.
+    turns: Vec<u8>,
     /// By hops: who may be so far from the target.
     buckets: Vec<Vec<SwitchId>>,
     /// Who was settled in this round and the one before.
@@ -48,8 +47,27 @@ struct Part {
     to: u32,
     /// How good a third group must be, at most ([`Order::third`]).
     third: u32,
-    /// Only ways down are taken.
-    down: bool,
+    /// Which local cables are taken.
+    pass: Pass,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Pass {
+    /// What is as short as can be in this order.
+    Short,
+    /// In a grid: the same, whatever the first of two cables of one line says.
+    Loose,
+    /// Only ways down.
+    Down,
+    /// Those that go up, too.
+    Climb,
+    /// Any.
+    Any,
+}
+
+/// The bit of a cable of a kind that goes down; that of one that goes up is the next.
+fn turn(kind: usize, down: bool) -> u8 {
+    1 << (2 * kind + usize::from(!down))
 }
 
 impl<'a> Search<'a> {
@@ -58,8 +76,7 @@ impl<'a> Search<'a> {
             hops,
             order,
             crossed: vec![FAR; switches],
-            leaves: vec![false; switches],
-            descends: vec![false; switches],
+            turns: vec![0; switches],
             buckets: Vec::new(),
             settled: Vec::new(),
             before: Vec::new(),
@@ -75,9 +92,9 @@ impl<'a> Search<'a> {
         self.before.clear();
         self.settled.clear();
         (hops[target.index()], self.crossed[target.index()]) = (0, 0);
-        (self.leaves[target.index()], self.descends[target.index()]) = (true, true);
+        self.turns[target.index()] = 0;
         self.settled.push(target);
-        let mut part = Part { crossed: 0, to, third: 0, down: false };
+        let mut part = Part { crossed: 0, to, third: 0, pass: Pass::Short };
         self.settle_part(part, 0, hops, &mut found);
         while !self.settled.is_empty() && part.crossed < FAR - 1 {
             std::mem::swap(&mut self.settled, &mut self.before);
@@ -100,6 +117,10 @@ impl<'a> Search<'a> {
         found: &mut impl FnMut(SwitchId, &[LinkId]),
     ) {
         self.settle(part, from, hops, found);
+        let grids = self.order.groups.grid.is_some();
+        if grids && !self.order.is_told_by_packet() {
+            self.settle(Part { pass: Pass::Loose, ..part }, from, hops, found);
+        }
         // Groups of which some are left out begin again.
         let (groups, lists) = (self.order.groups, self.hops);
         let open = |s: SwitchId, crossed: &[u8]| {
@@ -125,8 +146,11 @@ impl<'a> Search<'a> {
             keeps
         });
         self.settled.append(&mut kept);
-        for down in [true, false] {
-            self.settle(Part { down, ..part }, from, hops, found);
+        for pass in [Pass::Down, Pass::Climb] {
+            self.settle(Part { pass, ..part }, from, hops, found);
+        }
+        if grids && self.settled[from..].iter().any(|&s| open(s, &self.crossed)) {
+            self.settle(Part { pass: Pass::Any, ..part }, from, hops, found);
         }
     }
 
@@ -187,27 +211,42 @@ impl<'a> Search<'a> {
         };
         let stays =
             |hop: &Hop| order.groups.group(hop.to) == group && self.crossed[hop.to.index()] == part.crossed;
+        let home = part.crossed == 0;
+        let grid = order.groups.grid.is_some() && !order.is_told_by_packet();
         let turns_well = |hop: &Hop| {
-            let ends_well = self.leaves[hop.to.index()] || self.descends[hop.to.index()];
-            match part.down {
-                true => order.below(hop.to, s) && ends_well,
-                false => order.below(s, hop.to) || ends_well,
+            let kind = order.kind(s, hop.to);
+            let down = order.below(kind, hop.to, s);
+            let after = self.turns[hop.to.index()];
+            let (same, climbs) = (turn(kind, true) | turn(kind, false), after & turn(kind, false) != 0);
+            if part.pass == Pass::Any {
+                return true;
+            }
+            if after & !same != 0 && !order.begins(kind, home) {
+                return false;
+            }
+            match part.pass {
+                Pass::Short if grid && after & same != 0 && !order.fits(hop.link, home) => false,
+                Pass::Down => down && !climbs,
+                _ => !down || !climbs,
             }
         };
         let near = self.hops.of(s).iter().filter(nearer);
         let mut inside: Vec<Hop> =
             near.clone().filter(|hop| stays(hop) && turns_well(hop)).copied().collect();
         // Of two local cables, the first says by its link what they are for.
-        let second = |hop: &Hop| !self.leaves[hop.to.index()];
-        let fits = |hop: &Hop| !second(hop) || order.home(hop.link) == (part.crossed == 0);
-        if inside.iter().any(fits) {
+        let second = |hop: &Hop| self.turns[hop.to.index()] != 0;
+        let fits = |hop: &Hop| !second(hop) || order.fits(hop.link, home);
+        if order.groups.grid.is_none() && inside.iter().any(fits) {
             inside.retain(fits);
         }
         self.chosen.clear();
         let taken = near.filter(|hop| leads_out(hop) || inside.contains(hop));
         self.chosen.extend(taken.map(|hop| hop.link));
-        self.leaves[s.index()] = inside.is_empty();
-        self.descends[s.index()] = inside.iter().all(|hop| order.below(hop.to, s));
+        let turns = inside.iter().map(|hop| {
+            let kind = order.kind(s, hop.to);
+            turn(kind, order.below(kind, hop.to, s))
+        });
+        self.turns[s.index()] = turns.fold(0, |all, one| all | one);
         !self.chosen.is_empty()
     }
 }

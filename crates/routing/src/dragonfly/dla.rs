@@ -5,15 +5,19 @@
 //! So what came in over a global cable and leaves by a local one changes to lane 1; everything else stays on lane 0. A switch
 //! tells the two by its ports, which is all that an SL-to-VL table knows.
 //!
+//! In groups that are grids ways out of a group go by the row, then by the column, and ways home by the column, then by the row ([`PathSet::by_groups_for_tables`]).
+//! So a turn from a row into a column is on lane 0, all other turns between local cables on lane 1, and two lanes are enough there too.
+//!
 //! Where there are several ways, as where several cables join two groups, destinations are spread over them (`spread.rs`).
 //! Where cables are missing ways are longer ([`PathSet::by_groups`]), and `lanes.rs` looks for lanes by turns.
 //! Source: the lanes of minimal routes of J. Kim et al., ISCA 2008 (one change of lane, after the global cable), put
 //! into tables by ports.
 
 use netloom_model::{Fabric, Routes, SwitchId};
-use netloom_topology::{Groups, Structure};
+use netloom_topology::{Groups, Shape, Structure};
 
 use super::{lanes, spread};
+use crate::by_groups::{Order, Told};
 use crate::context::EngineOptions;
 use crate::error::RoutingError;
 use crate::paths::PathSet;
@@ -22,23 +26,31 @@ use crate::{greedy, tables};
 /// Routes of a dragonfly, with the lanes that they need: two, or more where many cables are missing.
 ///
 /// # Errors
-/// [`RoutingError::NotDragonfly`] for other fabrics and where no lanes are found, with missing cables by name;
+/// [`RoutingError::NotDragonfly`] and [`RoutingError::NoGroups`] for other fabrics and where no lanes are found, with missing cables by name;
 /// [`RoutingError::Lmc`] for an LMC above 7.
 pub fn dla(fabric: &Fabric, structure: &Structure, options: &EngineOptions) -> Result<Routes, RoutingError> {
     tables::check_lmc(options.lmc)?;
     let Some(groups) = structure.shape.groups() else {
-        return Err(RoutingError::NotDragonfly(format!("its shape is {}", structure.shape)));
+        return Err(match structure.shape {
+            Shape::Graph => RoutingError::NoGroups,
+            _ => RoutingError::NotDragonfly(format!("its shape is {}", structure.shape)),
+        });
     };
-    let paths = PathSet::by_groups(fabric, groups);
+    let paths = PathSet::by_groups_for_tables(fabric, groups);
     // Where there is nothing to choose the quick way gives the same tables.
     let one_way = (0..paths.group_count()).all(|group| paths.group_links(group as u32).len() < 2);
     let routes = match one_way {
         true => greedy::route(fabric, &paths, options),
         false => spread::route(fabric, groups, &paths, options),
     };
-    let lanes = match whole(fabric, groups, &paths) {
-        true => lanes::plain(fabric, groups),
-        false => lanes::assign(fabric, groups, &routes).map_err(|waiting| {
+    let order = Order::new(fabric, groups, Told::ByPorts);
+    let plain = match groups.grid {
+        Some(_) => !lanes::wait_in_circles(fabric, &order, &routes),
+        None => whole(fabric, groups, &paths),
+    };
+    let lanes = match plain {
+        true => lanes::plain(fabric, &order),
+        false => lanes::assign(fabric, &order, &routes).map_err(|waiting| {
             let [a, b] = <[_; 2]>::from(waiting).map(|link| fabric.describe_link(link));
             RoutingError::NotDragonfly(format!(
                 "{}, and with the ways that are left {a} and {b} wait for each other on any lanes",
@@ -54,10 +66,16 @@ fn whole(fabric: &Fabric, groups: &Groups, paths: &PathSet) -> bool {
     first_apart(fabric, groups, paths).is_none() && groups.global_cables.0 > 0
 }
 
-/// Two switches of a group that no working cable joins.
+/// Two switches of a group, or of a line of one that is a grid, that no working cable joins.
 fn first_apart(fabric: &Fabric, groups: &Groups, paths: &PathSet) -> Option<(SwitchId, SwitchId)> {
     let pairs = fabric.switches().flat_map(|s| fabric.switches().map(move |t| (s, t)));
-    let mut inside = pairs.filter(|&(s, t)| s < t && groups.group(s) == groups.group(t));
+    let in_line = |s: SwitchId, t: SwitchId| match &groups.grid {
+        Some(grid) => {
+            grid.row[s.index()] == grid.row[t.index()] || grid.column[s.index()] == grid.column[t.index()]
+        }
+        None => true,
+    };
+    let mut inside = pairs.filter(|&(s, t)| s < t && groups.group(s) == groups.group(t) && in_line(s, t));
     inside.find(|&(s, t)| paths.hops(s, t) != Some(1))
 }
 
@@ -66,7 +84,10 @@ fn missing(fabric: &Fabric, groups: &Groups, paths: &PathSet) -> String {
     match first_apart(fabric, groups, paths) {
         Some((s, t)) => {
             let (a, b) = (fabric.switch_name(s), fabric.switch_name(t));
-            format!("no working cable joins \"{a}\" and \"{b}\" of one group")
+            format!(
+                "no working cable joins \"{a}\" and \"{b}\" of one {}",
+                if groups.grid.is_some() { "row or column" } else { "group" }
+            )
         }
         None => groups.deviations.first().cloned().unwrap_or_else(|| "cables are missing".into()),
     }

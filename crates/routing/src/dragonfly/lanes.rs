@@ -4,6 +4,8 @@
 //! link waits for a lane of the next one if some packet goes from one to the other. Where no cables are missing one rule is
 //! enough: lane 1 for what came in over a cable between groups and leaves by a local one, lane 0 for all others.
 //!
+//! In groups that are grids, turns between local cables that say they are of a way home are on lane 1 ([`Order`]).
+//!
 //! Where cables are missing the rule is where the search begins. A second local cable is on lane 1 if it ends at the
 //! destination's switch, for its first one may have been on lane 1 too. As long as lanes wait in a circle, of the turns
 //! on one circle that is given another lane which leaves the fewest lanes of links on circles. With 2 lanes, then 3, then more.
@@ -17,6 +19,7 @@ use netloom_model::{Fabric, LaneMap, LinkId, NO_PORT, Routes, SwitchId};
 use netloom_topology::Groups;
 
 use super::circles;
+use crate::by_groups::Order;
 
 /// Most lanes that are tried: InfiniBand's data lanes that switches commonly have.
 const MOST_LANES: u8 = 8;
@@ -28,8 +31,8 @@ const CHANGES: usize = 300;
 const KEEPS: usize = 8;
 
 /// The lanes of tables by destination, or two links next to each other on a circle that is left.
-pub(super) fn assign(fabric: &Fabric, groups: &Groups, routes: &Routes) -> Result<LaneMap, (LinkId, LinkId)> {
-    let mut turns = Turns::new(fabric, groups, routes);
+pub(super) fn assign(fabric: &Fabric, order: &Order, routes: &Routes) -> Result<LaneMap, (LinkId, LinkId)> {
+    let mut turns = Turns::new(fabric, order, routes);
     let mut left = None;
     for lanes in 2..=MOST_LANES {
         left = turns.break_circles(lanes);
@@ -46,10 +49,65 @@ pub(super) fn assign(fabric: &Fabric, groups: &Groups, routes: &Routes) -> Resul
 }
 
 /// The lanes where no cable is missing.
-pub(super) fn plain(fabric: &Fabric, groups: &Groups) -> LaneMap {
-    LaneMap::new(fabric, |via, out, _| {
-        u8::from(via.is_some_and(|via| is_global(fabric, groups, via)) && is_local(fabric, groups, out))
-    })
+pub(super) fn plain(fabric: &Fabric, order: &Order) -> LaneMap {
+    LaneMap::new(fabric, |via, out, _| via.map_or(0, |via| by_rule(fabric, order, via, out)))
+}
+
+/// The lane of a turn where no cable is missing.
+fn by_rule(fabric: &Fabric, order: &Order, via: LinkId, out: LinkId) -> u8 {
+    let groups = order.groups;
+    let home =
+        || match (fabric.link_from_switch(via), fabric.link_from_switch(out), fabric.link_to_switch(out)) {
+            (Some(a), Some(b), Some(c)) if groups.grid.is_some() => order.turns_home(via, [a, b, c]),
+            _ => false,
+        };
+    u8::from(is_local(fabric, groups, out) && (is_global(fabric, groups, via) || home()))
+}
+
+/// Whether with these lanes packets of tables by destination wait for each other in a circle.
+pub(super) fn wait_in_circles(fabric: &Fabric, order: &Order, routes: &Routes) -> bool {
+    let words = (usize::from(fabric.max_radix()) + 1).div_ceil(64);
+    // By lane of a link: ports of the next switch that packets on it leave by.
+    let mut leave = vec![0u64; 2 * fabric.link_count() * words];
+    let mut seen = vec![0u32; 2 * fabric.link_count()];
+    let mut dest_number = 0;
+    let space = routes.dests(fabric);
+    let first = |s| fabric.hosts_on(s).iter().map(|&h| fabric.host_link(h)).find(|&l| fabric.alive(l));
+    let first: Vec<LinkId> = fabric.switches().filter_map(first).collect();
+    for host in fabric.hosts() {
+        for path in 0..1 << routes.lmc {
+            let dest = space.host(host, path);
+            dest_number += 1;
+            for &start in &first {
+                let (mut via, mut lane) = (start, 0);
+                while let Some(at) = fabric.link_to_switch(via) {
+                    let here = 2 * via.index() + usize::from(lane);
+                    if std::mem::replace(&mut seen[here], dest_number) == dest_number {
+                        break;
+                    }
+                    let port = routes.port(at, host, dest);
+                    let Some(out) = (port != NO_PORT).then(|| fabric.link_at(at, port)).flatten() else {
+                        break;
+                    };
+                    leave[here * words + usize::from(port) / 64] |= 1 << (port % 64);
+                    lane = by_rule(fabric, order, via, out);
+                    via = out;
+                }
+            }
+        }
+    }
+    let mut waits = Vec::new();
+    for here in 0..2 * fabric.link_count() {
+        let via = LinkId(here as u32 / 2);
+        let Some(at) = fabric.link_to_switch(via) else { continue };
+        for port in 0..=fabric.max_radix() {
+            if leave[here * words + usize::from(port) / 64] >> (port % 64) & 1 == 1 {
+                let out = fabric.link_at(at, port).expect("packets leave by it");
+                waits.push((here as u32, 2 * out.0 + u32::from(by_rule(fabric, order, via, out))));
+            }
+        }
+    }
+    circles::on_circles(2 * fabric.link_count(), &waits).contains(&true)
 }
 
 fn is_local(fabric: &Fabric, groups: &Groups, link: LinkId) -> bool {
@@ -75,7 +133,8 @@ struct Turns {
 }
 
 impl Turns {
-    fn new(fabric: &Fabric, groups: &Groups, routes: &Routes) -> Self {
+    fn new(fabric: &Fabric, order: &Order, routes: &Routes) -> Self {
+        let groups = order.groups;
         let width = usize::from(fabric.max_radix()) + 1;
         let links = fabric.link_count();
         let turns = links * width;
@@ -113,9 +172,12 @@ impl Turns {
                     let turn = it.turn(fabric, via, out);
                     it.out[turn] = out.0;
                     let before_home = groups.group(at) == groups.group(leaf) && fabric.between_switches(via);
-                    if is_local(fabric, groups, out) && (before_home || is_global(fabric, groups, via)) {
-                        it.lane[turn] = 1;
-                    }
+                    it.lane[turn] = match &groups.grid {
+                        Some(_) => by_rule(fabric, order, via, out),
+                        None => u8::from(
+                            is_local(fabric, groups, out) && (before_home || is_global(fabric, groups, via)),
+                        ),
+                    };
                     turn as u32
                 };
                 for s in fabric.switches().filter(|s| used[s.index()]) {

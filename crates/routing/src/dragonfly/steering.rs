@@ -2,14 +2,14 @@
 //!
 //! A detour crosses two cables between groups, by way of a third group; minimal ways cross one, or more where no cable
 //! joins two groups. Lanes go by how many a packet has crossed. Within a group it may take several cables on one lane, round
-//! missing ones: these wait for each other in no circle, or there is no steering here.
+//! missing ones or in groups that are grids: these wait for each other in no circle, or there is no steering here.
 //!
 //! Source: J. Kim, W. J. Dally, S. Scott, D. Abts, "Technology-driven, highly-scalable dragonfly topology", ISCA 2008.
 
 use std::collections::HashMap;
 
 use netloom_model::{Fabric, LinkId, SwitchId};
-use netloom_topology::Structure;
+use netloom_topology::{Shape, Structure};
 
 use super::circles;
 use crate::error::RoutingError;
@@ -46,7 +46,9 @@ impl Steering {
     /// in a circle within a group, or cross more than three groups.
     pub fn new(fabric: &Fabric, structure: &Structure) -> Result<Self, RoutingError> {
         let Some(groups) = structure.shape.groups() else {
-            return Err(RoutingError::Steering(format!("expected a dragonfly, found a {}", structure.shape)));
+            let stated = if matches!(structure.shape, Shape::Graph) { " without stated groups" } else { "" };
+            let message = format!("expected a dragonfly, found a {}{stated}", structure.shape);
+            return Err(RoutingError::Steering(message));
         };
         let paths = PathSet::by_groups(fabric, groups);
         let group = groups.of.clone();
@@ -176,7 +178,9 @@ fn extra_crossings(fabric: &Fabric, paths: &PathSet, group: &[u32]) -> HashMap<(
 
 /// Refuses ways whose cables within a group wait for each other in a circle.
 fn check_circles(fabric: &Fabric, paths: &PathSet, group: &[u32]) -> Result<(), RoutingError> {
-    let mut waits = std::collections::BTreeSet::new();
+    // By link: ports of the next switch that ways go on by.
+    let words = (usize::from(fabric.max_radix()) + 1).div_ceil(64);
+    let mut leave = vec![0u64; fabric.link_count() * words];
     let inside = |link: LinkId| {
         let (from, to) = fabric.link_from_switch(link).zip(fabric.link_to_switch(link))?;
         (group[from.index()] == group[to.index()]).then_some(to)
@@ -184,11 +188,21 @@ fn check_circles(fabric: &Fabric, paths: &PathSet, group: &[u32]) -> Result<(), 
     for (s, t) in fabric.switches().flat_map(|s| fabric.switches().map(move |t| (s, t))) {
         for &first in paths.links(s, t) {
             let Some(next) = inside(first) else { continue };
-            let second = paths.links(next, t).iter().filter(|&&link| inside(link).is_some());
-            waits.extend(second.map(|&second| (first.0, second.0)));
+            for &second in paths.links(next, t).iter().filter(|&&link| inside(link).is_some()) {
+                let port = fabric.link_port(second);
+                leave[first.index() * words + usize::from(port) / 64] |= 1 << (port % 64);
+            }
         }
     }
-    let waits: Vec<(u32, u32)> = waits.into_iter().collect();
+    let mut waits: Vec<(u32, u32)> = Vec::new();
+    for first in fabric.links() {
+        let Some(next) = inside(first) else { continue };
+        let ports = 0..=fabric.max_radix();
+        let goes_on =
+            |&port: &u16| leave[first.index() * words + usize::from(port) / 64] >> (port % 64) & 1 == 1;
+        let second = ports.filter(goes_on).filter_map(|port| fabric.link_at(next, port));
+        waits.extend(second.map(|second| (first.0, second.0)));
+    }
     let on = circles::on_circles(fabric.link_count(), &waits);
     match waits.iter().find(|&&(a, b)| on[a as usize] && on[b as usize]) {
         None => Ok(()),

@@ -6,6 +6,7 @@
 //!
 //! [`GENERATORS`] lists them: a new one is a file and an entry there.
 
+mod aries;
 mod cab;
 mod dragonfly;
 mod fattree;
@@ -18,6 +19,7 @@ mod xgft;
 use netloom_model::names::nearest;
 use netloom_model::{Fabric, FabricError};
 
+pub use aries::Aries;
 pub use dragonfly::{Arrangement, Dragonfly};
 pub use fattree::FatTree;
 use spec::Spec;
@@ -45,7 +47,7 @@ pub enum SpecError {
         nearest: Option<&'static str>,
     },
     /// A key that this generator does not have.
-    #[error("{generator}: unknown key \"{key}\"{}: expected {}", hint(nearest), known.join(", "))]
+    #[error("{generator}: unknown key \"{key}\"{}: expected {}", hint(nearest), listed(known))]
     UnknownKey {
         /// The generator.
         generator: &'static str,
@@ -100,6 +102,11 @@ fn hint(nearest: &Option<&'static str>) -> String {
     nearest.map_or_else(String::new, |word| format!(" (did you mean \"{word}\"?)"))
 }
 
+/// All keys of a generator, in words.
+fn listed(known: &[&str]) -> String {
+    if known.is_empty() { "none".into() } else { known.join(", ") }
+}
+
 /// One generator of fabrics.
 #[derive(Clone, Copy, Debug)]
 pub struct Generator {
@@ -115,7 +122,7 @@ pub struct Generator {
 }
 
 /// All generators, in the order messages list them.
-pub static GENERATORS: [Generator; 6] = [
+pub static GENERATORS: [Generator; 9] = [
     Generator {
         name: "quartz1",
         example: "quartz1",
@@ -157,6 +164,27 @@ pub static GENERATORS: [Generator; 6] = [
         about: "cliques of switches as groups, cables between every two groups",
         keys: dragonfly::KEYS,
         parse: dragonfly::generate,
+    },
+    Generator {
+        name: aries::NAME,
+        example: aries::EXAMPLE,
+        about: "Cray XC: groups of 16 slots by 6 chassis, cables between every two groups",
+        keys: aries::KEYS,
+        parse: aries::generate,
+    },
+    Generator {
+        name: "edison",
+        example: "edison",
+        about: "5760 hosts, 15 groups of a Cray XC, wired as the machine was",
+        keys: &[],
+        parse: aries::edison,
+    },
+    Generator {
+        name: "theta",
+        example: "theta",
+        about: "3456 hosts, 9 groups of a Cray XC, wired as the machine was",
+        keys: &[],
+        parse: aries::theta,
     },
 ];
 

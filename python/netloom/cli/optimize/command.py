@@ -29,6 +29,7 @@ def optimize(
     background: str | None = None,
     avoid: tuple[str, ...] = (),
     roots: str | None = None,
+    groups: str | None = None,
     allow_unreachable: bool = False,
     write_sl2vl: Annotated[Path | None, options.OUTPUT_PATH] = None,
     write_certificate: Annotated[Path | None, options.OUTPUT_PATH] = None,
@@ -61,6 +62,8 @@ def optimize(
     roots
         Switches on top of up*/down* ways: names or GUIDs, with commas, or OpenSM's `root_guid_file`. Below
         them the distance counts, then the GUID. [default: chosen by what the ways can carry]
+    groups
+        Groups of a dragonfly: a file of switches and their groups, or a rule by names such as `g([0-9]+)r`.
     allow_unreachable
         Write routes that lose pairs of hosts which cables join, instead of refusing them.
     write_sl2vl
@@ -111,7 +114,8 @@ def optimize(
     for path, option in second:
         if path is not None:
             run.also_writes(path, option)
-    net = inputs.with_roots(run, run.fabric(fabric, warn=True), roots)
+    net = inputs.with_groups(run, run.fabric(fabric, warn=True), groups)
+    net = inputs.with_roots(run, net, roots)
     asked = Asked(
         background=background,
         avoid=avoid,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Literal
@@ -45,6 +46,7 @@ def simulate(
     mappings: str | None = None,
     alone: bool = False,
     allow_credit_loops: bool = False,
+    groups: str | None = None,
     checkpoint: Annotated[Path | None, options.OUTPUT_PATH] = None,
     checkpoint_every: Annotated[float | None, options.within(0, 1e9)] = None,
     tables: Literal["parquet", "csv"] = "parquet",
@@ -77,6 +79,9 @@ def simulate(
         beside the others.
     allow_credit_loops
         Simulate routes with credit loops too, until packets wait for each other.
+    groups
+        Groups of a dragonfly: a file of switches and their groups, as seen from the scenario's folder, or a
+        rule by names such as `g([0-9]+)r`.
     checkpoint
         A folder for the results of finished routings and the state of running ones. The same command
         continues from there.
@@ -100,6 +105,7 @@ def simulate(
     )
     refuse(_UNFIT, asked)
     overrides = overrides_of(set_ or [], model, routings, allow_credit_loops, options)
+    overrides += [] if groups is None else [f"groups={json.dumps(groups)}"]
     if loads is not None or mappings is not None:
         return varied.varied(
             scenario, overrides, loads=loads, mappings=mappings, alone=alone, options=options
