@@ -118,6 +118,14 @@ def test_optimize_writes_what_the_command_writes(netloom, tmp_path):
     assert (tmp_path / "proof.json").read_bytes() == (netloom.folder / "theirs.json").read_bytes()
 
 
+def test_plot(same, tmp_path):
+    found = nl.draw("cables", NET, "shift:4", "ftree", "minhop", output=tmp_path / "c.svg")
+    same(found, "plot", "cables", NET, "shift:4", "ftree", "minhop", "-o", "c.svg")
+    assert (tmp_path / "c.svg").read_bytes().startswith(b"<?xml")
+    with pytest.raises(nl.ArgumentError, match=r"^part 3: expected FIRST:END$"):
+        nl.draw("matrix", "shift:4", NET, part="3", output=tmp_path / "m.svg")
+
+
 def test_arguments_that_do_not_fit_are_refused_by_their_names():
     with pytest.raises(nl.ArgumentError, match=r"^max_changes: expected today's routes too, today$"):
         nl.optimize_tables(NET, "shift:4", max_changes=2)

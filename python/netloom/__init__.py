@@ -65,6 +65,7 @@ if TYPE_CHECKING:
         verify_certificate,
     )
     from netloom.diagnose.answer.api import diagnose_counters, diagnose_run
+    from netloom.drawing.api import draw
     from netloom.errors import (
         ArgumentError,
         CountersError,
@@ -135,6 +136,7 @@ __all__ = [
     "coloured",
     "diagnose_counters",
     "diagnose_run",
+    "draw",
     "engines",
     "expand_hostlist",
     "hose_loads",
@@ -172,6 +174,7 @@ _HOMES = {
     "RunFolder": "netloom.runs.api",
     "diagnose_counters": "netloom.diagnose.answer.api",
     "diagnose_run": "netloom.diagnose.answer.api",
+    "draw": "netloom.drawing.api",
     "measure_noise": "netloom.noise.api",
     "optimize_tables": "netloom.optimizing.api",
     "plan": "netloom.planning.answer",
