@@ -73,6 +73,13 @@ def test_noise(same, tmp_path):
     same(nl.measure_noise(scene, job="one"), "noise", scene, "--job", "one")
 
 
+def test_sample(same, tmp_path):
+    scene = two_jobs(tmp_path)
+    found = nl.sample_routings(scene, rate=0.5, every_us=10, output=tmp_path / "run")
+    same(found, "sample", "run", scene, "--rate", 0.5, "--every-us", 10)
+    assert nl.read_run(tmp_path / "run").table("ftree", "samples").num_rows > 0
+
+
 def test_diagnose(same, tmp_path):
     nl.simulate_routings(two_jobs(tmp_path), output=tmp_path / "run")
     same(nl.diagnose_run(tmp_path / "run"), "diagnose", tmp_path / "run")

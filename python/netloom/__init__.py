@@ -87,6 +87,7 @@ if TYPE_CHECKING:
     from netloom.pages.api import report
     from netloom.planning.answer import plan
     from netloom.runs.api import RunFolder, read_run
+    from netloom.sampling.runs import sample_routings
     from netloom.simulating.routings import simulate_routings
     from netloom.simulating.varied import simulate_varied
     from netloom.sweeps.api import sweep
@@ -158,6 +159,7 @@ __all__ = [
     "repaired",
     "report",
     "route",
+    "sample_routings",
     "simulate",
     "simulate_routings",
     "simulate_varied",
@@ -180,6 +182,7 @@ _HOMES = {
     "plan": "netloom.planning.answer",
     "read_run": "netloom.runs.api",
     "report": "netloom.pages.api",
+    "sample_routings": "netloom.sampling.runs",
     "simulate_routings": "netloom.simulating.routings",
     "simulate_varied": "netloom.simulating.varied",
     "sweep": "netloom.sweeps.api",
