@@ -125,6 +125,19 @@ def test_optimize_writes_what_the_command_writes(netloom, tmp_path):
     assert (tmp_path / "proof.json").read_bytes() == (netloom.folder / "theirs.json").read_bytes()
 
 
+def test_lanes(netloom, same, tmp_path):
+    found = nl.write_lanes(NET, "ftree", "5sl5vl:seed=1", sl2vl=tmp_path / "t.dump", qos=tmp_path / "qos")
+    words = ("lanes", "write", NET, "ftree", "--vl-scheme", "5sl5vl:seed=1", "--qos", "qos", "-o", "t.dump")
+    del found["sl2vl"], found["files"]
+    told = json.loads(netloom.ok(*words, "--format", "json"))["result"]
+    assert {key: told[key] for key in found} == found
+    assert (netloom.folder / "t.dump").read_bytes().split(b"\n", 1)[1] == (
+        (tmp_path / "t.dump").read_bytes().split(b"\n", 1)[1]
+    )
+    for name in told["files"]:
+        assert (netloom.folder / name).read_bytes() == (tmp_path / name).read_bytes()
+
+
 def test_plot(same, tmp_path):
     found = nl.draw("cables", NET, "shift:4", "ftree", "minhop", output=tmp_path / "c.svg")
     same(found, "plot", "cables", NET, "shift:4", "ftree", "minhop", "-o", "c.svg")

@@ -82,6 +82,7 @@ if TYPE_CHECKING:
         SpecError,
         TrafficError,
     )
+    from netloom.lanes.files import write_lanes
     from netloom.noise.api import measure_noise
     from netloom.optimizing.api import OptimizedTables, optimize_tables
     from netloom.pages.api import report
@@ -168,6 +169,7 @@ __all__ = [
     "sweep",
     "synth_counters",
     "verify_certificate",
+    "write_lanes",
 ]
 
 
@@ -186,6 +188,7 @@ _HOMES = {
     "simulate_routings": "netloom.simulating.routings",
     "simulate_varied": "netloom.simulating.varied",
     "sweep": "netloom.sweeps.api",
+    "write_lanes": "netloom.lanes.files",
 }
 """Where names are that are neither the core's nor errors."""
 

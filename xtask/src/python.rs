@@ -35,7 +35,7 @@ const FLOORS: [&[&str]; 15] = [
     &["frames", "gpu", "interop"],
     &["live", "tables"],
     &["counting", "runs"],
-    &["apply", "plot", "simulating"],
+    &["apply", "lanes", "plot", "simulating"],
     &["sampling"],
     &["diagnose", "loop", "noise", "optimizing", "planning", "sweeps"],
     &["pages", "watch"],
