@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import netloom as nl
-from netloom.cli.plot.command import borders
+from netloom.drawing.basics import borders
 from netloom.errors import NetloomError
 from netloom.loop import summary
 from netloom.plot import style

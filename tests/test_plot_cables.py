@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import netloom as nl
-from netloom.cli.plot import cables as verb
+from netloom.drawing import cables as verb
 from netloom.plot.routings import cables as picture
 from netloom.plot.routings import profile
 
@@ -166,4 +166,4 @@ def test_a_profile_ends_where_an_engine_failed():
 
 
 def test_shares_are_told_in_percent():
-    assert verb._share(0.1234) == "12.3 %"
+    assert verb.share(0.1234) == "12.3 %"

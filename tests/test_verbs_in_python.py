@@ -73,6 +73,13 @@ def test_noise(same, tmp_path):
     same(nl.measure_noise(scene, job="one"), "noise", scene, "--job", "one")
 
 
+def test_sample(same, tmp_path):
+    scene = two_jobs(tmp_path)
+    found = nl.sample_routings(scene, rate=0.5, every_us=10, output=tmp_path / "run")
+    same(found, "sample", "run", scene, "--rate", 0.5, "--every-us", 10)
+    assert nl.read_run(tmp_path / "run").table("ftree", "samples").num_rows > 0
+
+
 def test_diagnose(same, tmp_path):
     nl.simulate_routings(two_jobs(tmp_path), output=tmp_path / "run")
     same(nl.diagnose_run(tmp_path / "run"), "diagnose", tmp_path / "run")
@@ -116,6 +123,27 @@ def test_optimize_writes_what_the_command_writes(netloom, tmp_path):
     )
     assert (tmp_path / "mine.lfts").read_bytes() == (netloom.folder / "theirs.lfts").read_bytes()
     assert (tmp_path / "proof.json").read_bytes() == (netloom.folder / "theirs.json").read_bytes()
+
+
+def test_lanes(netloom, same, tmp_path):
+    found = nl.write_lanes(NET, "ftree", "5sl5vl:seed=1", sl2vl=tmp_path / "t.dump", qos=tmp_path / "qos")
+    words = ("lanes", "write", NET, "ftree", "--vl-scheme", "5sl5vl:seed=1", "--qos", "qos", "-o", "t.dump")
+    del found["sl2vl"], found["files"]
+    told = json.loads(netloom.ok(*words, "--format", "json"))["result"]
+    assert {key: told[key] for key in found} == found
+    assert (netloom.folder / "t.dump").read_bytes().split(b"\n", 1)[1] == (
+        (tmp_path / "t.dump").read_bytes().split(b"\n", 1)[1]
+    )
+    for name in told["files"]:
+        assert (netloom.folder / name).read_bytes() == (tmp_path / name).read_bytes()
+
+
+def test_plot(same, tmp_path):
+    found = nl.draw("cables", NET, "shift:4", "ftree", "minhop", output=tmp_path / "c.svg")
+    same(found, "plot", "cables", NET, "shift:4", "ftree", "minhop", "-o", "c.svg")
+    assert (tmp_path / "c.svg").read_bytes().startswith(b"<?xml")
+    with pytest.raises(nl.ArgumentError, match=r"^part 3: expected FIRST:END$"):
+        nl.draw("matrix", "shift:4", NET, part="3", output=tmp_path / "m.svg")
 
 
 def test_arguments_that_do_not_fit_are_refused_by_their_names():

@@ -65,6 +65,7 @@ if TYPE_CHECKING:
         verify_certificate,
     )
     from netloom.diagnose.answer.api import diagnose_counters, diagnose_run
+    from netloom.drawing.api import draw
     from netloom.errors import (
         ArgumentError,
         CountersError,
@@ -81,11 +82,13 @@ if TYPE_CHECKING:
         SpecError,
         TrafficError,
     )
+    from netloom.lanes.files import write_lanes
     from netloom.noise.api import measure_noise
     from netloom.optimizing.api import OptimizedTables, optimize_tables
     from netloom.pages.api import report
     from netloom.planning.answer import plan
     from netloom.runs.api import RunFolder, read_run
+    from netloom.sampling.runs import sample_routings
     from netloom.simulating.routings import simulate_routings
     from netloom.simulating.varied import simulate_varied
     from netloom.sweeps.api import sweep
@@ -135,6 +138,7 @@ __all__ = [
     "coloured",
     "diagnose_counters",
     "diagnose_run",
+    "draw",
     "engines",
     "expand_hostlist",
     "hose_loads",
@@ -156,6 +160,7 @@ __all__ = [
     "repaired",
     "report",
     "route",
+    "sample_routings",
     "simulate",
     "simulate_routings",
     "simulate_varied",
@@ -164,6 +169,7 @@ __all__ = [
     "sweep",
     "synth_counters",
     "verify_certificate",
+    "write_lanes",
 ]
 
 
@@ -172,14 +178,17 @@ _HOMES = {
     "RunFolder": "netloom.runs.api",
     "diagnose_counters": "netloom.diagnose.answer.api",
     "diagnose_run": "netloom.diagnose.answer.api",
+    "draw": "netloom.drawing.api",
     "measure_noise": "netloom.noise.api",
     "optimize_tables": "netloom.optimizing.api",
     "plan": "netloom.planning.answer",
     "read_run": "netloom.runs.api",
     "report": "netloom.pages.api",
+    "sample_routings": "netloom.sampling.runs",
     "simulate_routings": "netloom.simulating.routings",
     "simulate_varied": "netloom.simulating.varied",
     "sweep": "netloom.sweeps.api",
+    "write_lanes": "netloom.lanes.files",
 }
 """Where names are that are neither the core's nor errors."""
 

@@ -111,14 +111,14 @@ KINDS: dict[str, tuple[Severity, Class]] = {
     "unknown-lid": ("note", "input"),
     "duplicate": ("note", "input"),
     "stray-line": ("note", "input"),
-    # Of optimised routes in a simulation (python/netloom/cli/simulated.py).
+    # Of optimised routes in a simulation (python/netloom/simulating/results.py).
     "not-judged": ("note", "hosts"),
-    # Of engines by name (python/netloom/cli/shared/inputs.py).
+    # Of engines by name (python/netloom/session/faults.py).
     "ftree-fallback": ("note", "hosts"),
     "slower-than-start": ("warning", "hosts"),
-    # Of messages in a simulation (python/netloom/cli/simulate/report.py).
+    # Of messages in a simulation (python/netloom/simulating/results.py).
     "never-received": ("note", "hosts"),
-    # Of offered load in a simulation (python/netloom/cli/simulated.py).
+    # Of offered load in a simulation (python/netloom/simulating/results.py).
     "load-not-accepted": ("note", "hosts"),
     # Of noise (python/netloom/noise/api.py).
     "no-neighbours": ("note", "hosts"),

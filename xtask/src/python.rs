@@ -10,7 +10,7 @@ use crate::tree::Tree;
 const PACKAGE: &str = "python/netloom/";
 
 /// Modules and packages right below `netloom`, from the ground up. Neighbours on a floor never import each other.
-const FLOORS: [&[&str]; 14] = [
+const FLOORS: [&[&str]; 15] = [
     &["errors"],
     &["examples", "extras"],
     &["reading"],
@@ -46,10 +46,11 @@ const FLOORS: [&[&str]; 14] = [
     &["frames", "gpu", "interop"],
     &["live", "tables"],
     &["counting", "runs"],
-    &["apply", "plot", "simulating"],
+    &["apply", "lanes", "plot", "simulating"],
     &["sampling"],
     &["diagnose", "loop", "noise", "optimizing", "planning", "sweeps"],
     &["pages", "watch"],
+    &["drawing"],
     &["cli"],
 ];
 /// The extension is below the ground, what starts the command above the roof.

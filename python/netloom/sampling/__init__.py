@@ -11,6 +11,9 @@ packets, whatever share of them was sampled; below a few standard errors they sa
 | `findings` | what is odd: nothing sampled, too little, more than counters say |
 | `memory` | a run in memory |
 | `reading` | a run's folder |
+| `runs` | a scenario simulated, and sampled, under every routing |
+| `decoding`, `measured` | packets that receivers kept, and these as a run's folder |
+| `told` | contexts and their hottest links, as results have them |
 """
 
 from netloom.sampling.columns import COLUMNS, check_table, parquet

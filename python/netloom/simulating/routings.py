@@ -173,18 +173,29 @@ def check_places(output: Path | None, checkpoint: Path | None) -> None:
         check_checkpoint(checkpoint)
 
 
-def opened(session: Session, source: str, overrides: Sequence[str], *, files: bool = True) -> Opened:
-    """Reads a scenario, and `files` that it names as inputs; tells what is to be known of it."""
+def opened(
+    session: Session,
+    source: str,
+    overrides: Sequence[str],
+    *,
+    files: bool = True,
+    more: Callable[[str], list[str]] = lambda _: [],
+) -> Opened:
+    """Reads a scenario, and `files` that it names as inputs; tells what is to be known of it.
+
+    `more` says what else is set, by the scenario's text.
+    """
     from netloom import _core
 
     text = session.read("scenario", source).decode(errors="replace")
+    overrides = [*overrides, *more(text)]
     with session.timed("read"):
         given = _core.Scenario.read(source, overrides)
     session.note_planes(given.fabric)
     note_jobs_file(session, given)
     for role, path in given.files if files else ():
         session.read(role, str(path))
-    return Opened(given, source, text, list(overrides))
+    return Opened(given, source, text, overrides)
 
 
 def note_jobs_file(session: Session, given: Scenario) -> None:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from netloom.cli import traffic
 from netloom.cli.counters import windows
-from netloom.cli.lanes import files
 from netloom.cli.shared import inputs, options, render
 from netloom.cli.shared import jobs as who
 from netloom.cli.shared.exits import UsageError
@@ -20,6 +19,7 @@ from netloom.counting.windows import Window, check, differ, port_errors
 from netloom.counting.windows import read as read_window
 from netloom.errors import ArgumentError
 from netloom.findings import findings
+from netloom.lanes.files import check_tables
 from netloom.optimizing import doubt
 
 if TYPE_CHECKING:
@@ -144,7 +144,7 @@ def infer(
         run.also_writes(write_hose, "--write-hose")
     net = run.fabric(fabric, warn=True)
     if sl2vl is not None and vl_scheme is not None:
-        files.check_tables(run, net, sl2vl, vl_scheme)
+        check_tables(run, net, sl2vl, vl_scheme)
     try:
         for window in spans:
             check(window)

@@ -161,7 +161,7 @@ _PLACES = {
     "counters poll": "counters.poll:poll",
     "lanes read": "lanes.command:read",
     "lanes load": "lanes.command:load",
-    "lanes write": "lanes.files:write",
+    "lanes write": "lanes.write:write",
     "demo": "demo.app:app",
     "diagnose": "diagnose.app:app",
     "sample decode": "sample.decode:decode",

@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from netloom import extras
-from netloom.cli.plot import documents
 from netloom.cli.shared import inputs as sources
 from netloom.cli.shared import outputs, render, results
 from netloom.cli.shared.exits import UsageError
 from netloom.cli.shared.options import PictureOptions
 from netloom.cli.shared.run import Run
 from netloom.cli.simulate import report
-from netloom.errors import FormatError
+from netloom.drawing import basics, runs
+from netloom.drawing.drawn import Drawn, OptionError
 from netloom.plot.paper import DPI, PAPER, Paper
 from netloom.shown import legend
-
-if TYPE_CHECKING:
-    from netloom._core import Fabric
-    from netloom.plot.cells import Borders
 
 _ENDINGS = (".svg", ".pdf", ".png")
 
@@ -53,25 +50,11 @@ def matrix(
     options
         Common options; `-o` takes the picture (.svg, .pdf, .png).
     """
-    from netloom.plot.matrix import grey_picture, matrix_picture
-
-    run = prepared("plot-matrix", options)
-    net = None if fabric is None else run.fabric(fabric)
-    demand = run.traffic(traffic, net)
-    first, end = endpoints(part, demand.endpoints)
-    with run.timed("draw"):
-        draw = grey_picture if grey else matrix_picture
-        where = "" if fabric is None or net is None else f" on {placed(fabric, net.hosts)}"
-        told = title or f"{Path(traffic).name}{where}: bytes from source to destination"
-        lines = None if net is None or demand.hosts_hash is None else borders(net)
-        picture = draw(demand, first, end, title=told, kind=picture_kind(run), borders=lines)
-    result = {
-        "endpoints": demand.endpoints,
-        "pairs": demand.pairs,
-        "total_bytes": demand.total_bytes,
-        "output": run.write(picture),
-    }
-    return run.finish(result, lambda: render.pairs([("written", str(result["output"]))]))
+    return drawn(
+        prepared("plot-matrix", options),
+        lambda run, kind: basics.matrix(run, traffic, fabric, grey=grey, part=part, title=title, kind=kind),
+        lambda result: render.pairs([("written", str(result["output"]))]),
+    )
 
 
 def loads(
@@ -98,46 +81,13 @@ def loads(
     options
         Common options; `-o` takes the picture (.svg, .pdf, .png).
     """
-    from netloom.plot.loads import Curve, loads_picture
-
     if not routes:
         raise UsageError("plot loads draws routes: netloom plot loads FABRIC TRAFFIC ROUTES… -o FILE")
-    run = prepared("plot-loads", options, searches=True)
-    net = run.fabric(fabric)
-    demand = run.traffic(traffic, net)
-    curves, rows = [], []
-    for name in routes:
-        tables = run.routes(name, net, demand)
-        with run.timed("loads"):
-            found = run.loads(net, tables, demand)
-        alive = net.link_table()["alive"]
-        curves.append(
-            Curve(Path(name).name, found.per_link[alive], best=len(routes) > 1 and name == routes[-1])
-        )
-        rows.append(
-            {
-                "routes": name,
-                "max_load": found.max,
-                "ar_gap_percent": found.ar_gap_percent,
-                "outside_because": found.outside_because,
-                "links_at_max": found.links_at_max,
-            }
-        )
-    with run.timed("draw"):
-        picture = loads_picture(
-            curves,
-            bound=found.ar_bound,
-            bound_name="AR bound",
-            title=title or f"{Path(traffic).name} on {placed(fabric, net.hosts)}: load of every link",
-            kind=picture_kind(run),
-        )
-    result: dict[str, Any] = {
-        "ar_bound": found.ar_bound,
-        "bound_class": found.ar_bound_class,
-        "curves": rows,
-        "output": run.write(picture),
-    }
-    return run.finish(result, lambda: text(result), rows=rows)
+    return drawn(
+        prepared("plot-loads", options, searches=True),
+        lambda run, kind: basics.loads(run, fabric, traffic, routes, title=title, kind=kind),
+        text,
+    )
 
 
 def text(result: dict[str, Any]) -> str:
@@ -162,44 +112,13 @@ def history(*results: str, title: str | None = None, options: PictureOptions | N
     options
         Common options; `-o` takes the picture (.svg, .pdf, .png).
     """
-    from netloom.plot.search import Stairs, history_picture
-
     if not results:
         raise UsageError("plot history draws results: netloom plot history RESULT.json… -o FILE")
-    run = prepared("plot-history", options)
-    curves, rows, names = [], [], []
-    for source in results:
-        document = _result(run, source)
-        found = document["result"]
-        # Of several matrices a step's load is the objective's value.
-        goal = found["objective"]
-        gaps = [_gap(step["max_load"], goal["lower_bound"]) for step in found["history"]]
-        steps = [
-            (s["seconds"], gap) for s, gap in zip(found["history"], gaps, strict=True) if gap is not None
-        ]
-        rows.append(
-            {
-                "result": "-" if sources.is_stdin(source) else source,
-                "seconds": found["time_to_best"],
-                "gap_percent": goal["gap_percent"],
-                "bound_class": goal["bound_class"],
-                "steps": len(steps),
-            }
-        )
-        names.append(_what(document))
-        if steps:
-            end = document["seconds"].get("optimize", 0.0)
-            curves.append(Stairs(Path(source).stem, [s for s, _ in steps], [g for _, g in steps], end))
-    if not curves:
-        raise FormatError(f"{results[0]}: has no search to draw")
-    with run.timed("draw"):
-        picture = history_picture(
-            curves,
-            title=title or f"{', '.join(dict.fromkeys(names))}: gap to the bound over time",
-            kind=picture_kind(run),
-        )
-    result: dict[str, Any] = {"curves": rows, "output": run.write(picture)}
-    return run.finish(result, lambda: _history_text(result), rows=rows)
+    return drawn(
+        prepared("plot-history", options),
+        lambda run, kind: basics.history(run, results, title=title, kind=kind),
+        _history_text,
+    )
 
 
 def front(source: str, /, *, title: str | None = None, options: PictureOptions | None = None) -> int:
@@ -214,30 +133,11 @@ def front(source: str, /, *, title: str | None = None, options: PictureOptions |
     options
         Common options; `-o` takes the picture (.svg, .pdf, .png).
     """
-    from netloom.plot.search import front_picture
-
-    run = prepared("plot-front", options)
-    document = _result(run, source)
-    if not document["result"].get("front"):
-        raise FormatError(f"{source}: has no front: it is made by netloom optimize --front --format json")
-    rows = [
-        {
-            "changed_entries": point["changed_entries"],
-            "max_load": point["max_load"],
-            "gap_percent": point["lower_bound_gap_percent"],
-        }
-        for point in document["result"]["front"]
-    ]
-    points = [(row["changed_entries"], row["gap_percent"]) for row in rows if row["gap_percent"] is not None]
-    with run.timed("draw"):
-        told = title or f"{_what(document)}: gap to the bound by changed entries"
-        picture = front_picture(points, title=told, kind=picture_kind(run))
-    result: dict[str, Any] = {
-        "bound_class": document["result"]["bound_class"],
-        "points": rows,
-        "output": run.write(picture),
-    }
-    return run.finish(result, lambda: render.pairs([("written", str(result["output"]))]), rows=rows)
+    return drawn(
+        prepared("plot-front", options),
+        lambda run, kind: basics.front(run, source, title=title, kind=kind),
+        lambda result: render.pairs([("written", str(result["output"]))]),
+    )
 
 
 def run(folder: Path, /, *, title: str | None = None, options: PictureOptions | None = None) -> int:
@@ -255,33 +155,14 @@ def run(folder: Path, /, *, title: str | None = None, options: PictureOptions | 
     options
         Common options; `-o` takes the picture (.svg, .pdf, .png).
     """
-    from netloom.runs import folder as runs
-
-    this = prepared("plot-run", options, tables=True)
-    manifest = runs.read_manifest(folder)
-    this.read("run", str(folder / runs.MANIFEST))
-    if not manifest["runs"]:
-        raise FormatError(f"{folder}: has no routing to draw")
-    # Only now: matplotlib takes a while to load.
-    from netloom.plot.run import run_picture
-    from netloom.runs import panels
-
-    # One scale of time: what is busy for as long is as dark, however long its routing's run took.
-    longest_ms = max(entry["result"]["simulated_ms"] for entry in manifest["runs"])
-    read = runs.reader(this)
-    found = [panels.panel(read, folder, entry, longest_ms, this.note) for entry in manifest["runs"]]
-    name = manifest["scenario"]["name"]
-    with this.timed("draw"):
-        told = title or f"{name}: {manifest['hosts']:,} hosts, {manifest['model']} model"
-        picture = run_picture(
-            [panel for panel, _ in found], title=told, kind=picture_kind(this), longest_ms=longest_ms
-        )
-    rows = [row for _, row in found]
-    result: dict[str, Any] = {"scenario": name, "routings": rows, "output": this.write(picture)}
-    return this.finish(result, lambda: _run_text(result, manifest["model"]), rows=rows)
+    return drawn(
+        prepared("plot-run", options, tables=True),
+        lambda run, kind: runs.run(run, folder, title=title, kind=kind),
+        _run_text,
+    )
 
 
-def _run_text(result: dict[str, Any], model: str) -> str:
+def _run_text(result: dict[str, Any]) -> str:
     rows = [
         [
             legend.name(row["routing"]),
@@ -293,6 +174,7 @@ def _run_text(result: dict[str, Any], model: str) -> str:
     ]
     table = render.table(["routing", "complete (ms)", "busiest link", "level"], rows, right=[1, 2])
     out = [("written", str(result["output"]))]
+    model = result["model"]
     if not any(row["intervals"] for row in result["routings"]):
         packets = "measure.counters_every_us in the scenario asks for it"
         out.append(
@@ -314,94 +196,15 @@ def _history_text(result: dict[str, Any]) -> str:
     return f"{table}\n\n{render.pairs([('written', str(result['output']))])}"
 
 
-def _result(run: Run, source: str) -> dict[str, Any]:
-    """The JSON object that `netloom optimize --format json` printed."""
-
-    def is_known(document: dict[str, Any]) -> bool:
-        known = str(document["schema"]).startswith("netloom.optimize/1")
-        known = known and isinstance(document["result"]["history"], list)
-        return known and isinstance(document["result"]["objective"], dict) and _drawable(document)
-
-    return documents.read(run, source, "expected what netloom optimize --format json prints", is_known)
-
-
-def _drawable(document: dict[str, Any]) -> bool:
-    """Whether what pictures are made of is there: inputs by role, steps of the search, points of a front."""
-
-    def numbers(rows: Any, *keys: str) -> bool:
-        return all(isinstance(row[key], int | float) for row in rows for key in keys)
-
-    result = document["result"]
-    inputs = all(isinstance(one[key], str) for one in document["inputs"] for key in ("role", "source"))
-    goal = (
-        isinstance(result["objective"]["lower_bound"], int | float) and "gap_percent" in result["objective"]
-    )
-    seconds = isinstance(document["seconds"], dict) and "time_to_best" in result
-    steps = numbers(result["history"], "max_load", "seconds")
-    points = result.get("front") or []
-    gaps = all(isinstance(point["lower_bound_gap_percent"], int | float | None) for point in points)
-    return inputs and goal and seconds and steps and gaps and numbers(points, "max_load", "changed_entries")
-
-
-def _what(document: dict[str, Any]) -> str:
-    """Traffic and fabric of a result: `boxlib.toml on net.txt`."""
-    sources = {one["role"]: Path(one["source"]).name for one in reversed(document["inputs"])}
-    told = sources.get("traffic") or sources.get("jobs") or "netloom optimize"
-    return f"{told} on {sources['fabric']}" if "fabric" in sources else told
-
-
-_MOST_LINES = 64
-"""Lines between pods or leaves that leave a matrix to be seen."""
-
-
-def borders(net: Fabric) -> Borders | None:
-    """Between which hosts a pod ends (in a dragonfly a group), or a leaf where there is one pod.
-
-    None where hosts of one lie apart, or there are too many.
-    """
-    import numpy as np
-
-    from netloom.plot.cells import Borders
-    from netloom.plot.layout import pods
-
-    leaf = np.asarray(net.link_table()["target"], np.int64)[: net.hosts] - net.hosts
-    by = {"leaves": leaf}
-    if net.shape["kind"] == "dragonfly":
-        by = {"groups": np.asarray(net.switch_table()["group"], np.int64)[leaf], **by}
-    elif net.shape["kind"] == "tree":
-        by = {"pods": pods(net)[leaf], **by}
-    for what, of in by.items():
-        at = (np.flatnonzero(np.diff(of)) + 1).tolist()
-        if at and len(at) == len(np.unique(of)) - 1 and len(at) <= _MOST_LINES:
-            return Borders(what, at)
-    return None
-
-
-def _gap(load: float, bound: float) -> float | None:
-    """Percent above the bound; None if there is no bound."""
-    if load <= bound * (1 + 1e-9):
-        return 0.0
-    return (load / bound - 1) * 100 if bound > 0 else None
-
-
-def endpoints(part: str | None, count: int) -> tuple[int, int]:
-    """First and end of `FIRST:END`; either may be left out.
-
-    Raises
-    ------
-    UsageError
-        If that is no part of so many endpoints.
-    """
-    if part is None:
-        return 0, count
-    first, colon, end = part.partition(":")
-    numbers = [first or "0", end or str(count)]
-    if not colon or not all(number.isdecimal() for number in numbers):
-        raise UsageError(f"--part {part}: expected FIRST:END")
-    low, high = map(int, numbers)
-    if not low < high <= count:
-        raise UsageError(f"--part {part}: expected FIRST below END, END up to {count}")
-    return low, high
+def drawn(run: Run, draw: Callable[[Run, str], Drawn], text: Callable[[dict[str, Any]], str]) -> int:
+    """Draws, writes and tells: `draw` is given what the picture's ending says it is."""
+    try:
+        found = draw(run, outputs.ending(run.options.output).removeprefix("."))
+    except OptionError as error:
+        told = str(error)
+        raise UsageError(told if told.startswith("plot ") else f"--{told}") from None
+    result = {**found.result, "output": run.write(found.picture)}
+    return run.finish(result, lambda: text({**result, **found.more}), rows=found.rows)
 
 
 def prepared(
@@ -428,11 +231,6 @@ def prepared(
     return Run(verb, options, endings=endings, searches=searches)
 
 
-def placed(fabric: str, hosts: int) -> str:
-    """A fabric in a title: `quartz1 (3,072 hosts)`."""
-    return f"{Path(fabric).name} ({hosts:,} hosts)"
-
-
 def _inches(text: str) -> tuple[float, float]:
     """Width and height of `6.5x4`.
 
@@ -446,8 +244,3 @@ def _inches(text: str) -> tuple[float, float]:
     if not all(1.0 <= side <= 100.0 for side in sides):
         raise UsageError(f"--size {text}: expected WIDTHxHEIGHT in inches, 1 to 100 each, such as 6.5x4")
     return sides
-
-
-def picture_kind(run: Run) -> str:
-    """What the picture's ending says it is."""
-    return outputs.ending(run.options.output).removeprefix(".")

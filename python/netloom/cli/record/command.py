@@ -26,7 +26,7 @@ from netloom.cli.shared.options import FolderPath, Options
 from netloom.cli.shared.run import Run
 from netloom.errors import NetloomError
 from netloom.files import Folder, Scratch
-from netloom.recording import jobs, launching, merging, threads, ti, trace, unreported
+from netloom.recording import jobs, launching, merging, results, threads, ti, trace, unreported
 from netloom.recording.merging import Merged
 from netloom.recording.ti import Written
 from netloom.recording.trace import Trace
@@ -107,13 +107,13 @@ def record(
             with run.timed("merge"):
                 merged, traced = _merged(words, records, events)
             late = options.time_limit if ended.late else None
-            result = report.result(merged, words, ended.code, seconds=late, trace=traced)
+            result = results.result(merged, words, ended.code, seconds=late, trace=traced)
             if options.output is not None:
                 with run.timed("write"):
                     result["files"], replay = _write(merged, traced, words, options.output)
-                    report.add_place(result, options.output)
+                    results.add_place(result, options.output)
                 if replay is not None:
-                    report.add_replay(result, replay)
+                    results.add_replay(result, replay)
         except (NetloomError, OSError) as error:
             if ended.interrupted:
                 raise KeyboardInterrupt from error

@@ -13,7 +13,7 @@ from netloom.cli.shared.run import Run
 from netloom.errors import NetloomError
 from netloom.files import Folder
 from netloom.findings import bad
-from netloom.recording import merging, trace
+from netloom.recording import merging, results, trace
 from netloom.recording.merging import Merged
 from netloom.recording.ti import Written
 from netloom.recording.trace import Trace
@@ -74,12 +74,12 @@ def recover(folder: Path, options: Options, write: Write) -> int:
         is_events = any(one.has_events for one in found)
         traced = trace.of_records(found, merged.lost, merged.hosts) if is_events else None
     words = [merged.program or "unknown"]
-    result = report.result(merged, words, 0, seconds=None, trace=traced)
+    result = results.result(merged, words, 0, seconds=None, trace=traced)
     if options.output is not None:
         with run.timed("write"):
             result["files"], replay = write(merged, traced, words, options.output)
         if replay is not None:
-            report.add_replay(result, replay)
+            results.add_replay(result, replay)
     return run.finish(
         result,
         lambda: report.text(result),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 from cyclopts import Parameter
 
@@ -14,14 +14,9 @@ from netloom.cli.shared.options import Options
 from netloom.cli.shared.run import Run
 from netloom.cli.shared.unfit import named, need, refuse
 from netloom.cli.simulate import command as simulate
+from netloom.errors import ArgumentError
 from netloom.runs import folder as runs
-from netloom.runs.folder import Recorded
-from netloom.sampling.told import told as of_samples
-from netloom.session.side_by_side import side_by_side
-from netloom.simulating.routings import Opened, note_jobs_file, result_of, with_memory, written
-
-if TYPE_CHECKING:
-    from netloom._core import Sampled, Scenario
+from netloom.sampling.runs import check_hops, of_routings, opened_for
 
 _Method = Literal["whole", "one-bit"]
 _Marking = Literal["queue", "probabilistic", "ecn"]
@@ -94,8 +89,6 @@ def run(
     options
         Common options; `-o` writes the run as a folder, with samples beside what `netloom simulate` writes.
     """
-    from netloom import _core
-
     options = options or Options()
     if inputs.is_stdin(scenario) or (options.output is not None and inputs.is_stdin(str(options.output))):
         raise UsageError("a scenario names files beside it and a run is a folder: neither can be -")
@@ -115,17 +108,11 @@ def run(
         runs.check_folder(options.output)
     overrides = simulate.overrides_of(set_ or [], None, routings, allow_credit_loops, options)
     function = report.hash_function(hash_)
-    text = run.read("scenario", scenario).decode(errors="replace")
-    if every_us is not None and not any("counters_every_us" in words for words in (text, *overrides)):
-        # What ports count in the same windows: diagnosis looks at both.
-        overrides.append(f"measure.counters_every_us={every_us}")
-    with run.timed("read"):
-        given = _core.Scenario.read(scenario, overrides)
-    run.note_planes(given.fabric)
-    note_jobs_file(run, given)
-    for role, path in given.files:
-        run.read(role, str(path))
-    report.told_hops(given.fabric, hop_bits)
+    given = opened_for(run, scenario, overrides, every_us)
+    try:
+        check_hops(given.scenario.fabric, hop_bits)
+    except ArgumentError as error:
+        raise UsageError(f"--{error}") from None
     how: dict[str, Any] = {
         "method": method,
         "rate": rate,
@@ -139,67 +126,10 @@ def run(
         "packets": packets,
         "truth": with_truth,
     }
-    found, told = _sampled(run, given, how)
-    result = result_of(given, found)
-    run.note_fallbacks([one.routing for one in found], given.fabric)
-    for word, of_routing in told.items():
-        for one in result["runs"]:
-            if one["routing"] == word:
-                one.update(of_routing)
-        for one in of_routing["findings"]:
-            run.note(f"{word}: {one['text']}", kind="warning")
-    opened = Opened(given, scenario, text, overrides)
-    written(run, opened, options.output, found, result)
+    result = of_routings(run, given, how, options.output)
     return run.finish(
         result,
         lambda: report.text(result),
         rows=report.rows(result["runs"]),
-        findings=any(one.result["stopped"] == "deadlock" for one in found),
+        findings=any(one["stopped"] == "deadlock" for one in result["runs"]),
     )
-
-
-def _sampled(
-    run: Run, given: Scenario, how: dict[str, Any]
-) -> tuple[list[Recorded], dict[str, dict[str, Any]]]:
-    """Every routing that ended or was cut, in the scenario's order, and what is told of its samples."""
-    from netloom import _core
-
-    done: dict[str, Recorded] = {}
-    told: dict[str, dict[str, Any]] = {}
-    # Tables that can't be used are refused before the first routing runs.
-    made = {word: given.routes(word) for word in given.routings if not word.startswith("optimized")}
-
-    def work(word: str, threads: int, left: float | None, progress: Any) -> Recorded:
-        if word in made:
-            tables = made[word]
-        else:
-            tables = given.routes(word, threads=threads, progress=progress)
-        found = _core.sample(
-            given, word, routes=tables, threads=threads, time_limit=left, progress=progress, **how
-        )
-        files = {}
-        if run.options.output is not None:
-            files = {**runs.files_of(found.simulation, given.fabric, "parquet"), **_files(found, given)}
-            if tables is not None and word.startswith("optimized"):
-                files["routes.lfts.gz"] = runs.packed(tables.to_bytes())
-        told[word] = of_samples(found, given)
-        result = with_memory(found.simulation.result())
-        result["sampling"] = {**found.settings(), "fabric": given.fabric_source}
-        return Recorded(result, files)
-
-    with run.timed("simulate"):
-        side_by_side(run, given.routings, work, done.__setitem__)
-    return [done[word] for word in given.routings if word in done], told
-
-
-def _files(found: Sampled, given: Scenario) -> dict[str, bytes]:
-    """The tables of samples."""
-    import pyarrow as pa
-
-    from netloom import hashes, interop, sampling
-
-    how = {"packets": hashes.metadata(found.settings())}
-    return {
-        f"{name}.parquet": interop.table_bytes(pa.table(columns, metadata=how.get(name)), ".parquet")
-        for name, columns in sampling.columns_of(found, given).items()
-    }

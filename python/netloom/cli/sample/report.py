@@ -9,7 +9,7 @@ from netloom.cli.shared import render
 from netloom.cli.shared.exits import UsageError
 
 if TYPE_CHECKING:
-    from netloom._core import Fabric
+    pass
 
 _LINK = (
     "link",
@@ -33,16 +33,6 @@ def hash_function(text: str | None) -> str | None:
         return None if text is None else _core.sampling_hash(text)
     except ValueError as error:
         raise UsageError(f"--{error}") from None
-
-
-def told_hops(fabric: Fabric, hop_bits: int) -> None:
-    """Refuses a hop count that tells fewer hops apart than ways have: packets would count too little."""
-    longest = 2 * fabric.levels
-    if longest > 2**hop_bits:
-        raise UsageError(
-            f"--hop-bits {hop_bits} tell {2**hop_bits} hops apart, ways here have up to {longest}: expected "
-            f"{(longest - 1).bit_length()} bits at least, as longer ways would count too little"
-        )
 
 
 def rows(found: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""Who is where: of jobs files and of Slurm."""
+"""Who is where (`--jobs`): of jobs files and of Slurm."""
 
 from __future__ import annotations
 
@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 
 from cyclopts import Parameter
 
-from netloom.cli.shared.exits import STDIO, UsageError
-from netloom.errors import NetloomError
-from netloom.session.jobs_file import named_files, raise_in_jobs
+from netloom.cli.shared.exits import UsageError
+from netloom.session import placement
 
 if TYPE_CHECKING:
     from netloom._core import Fabric, Job
@@ -44,65 +43,17 @@ def placed(
     adapters: Adapters | None = None,
     during: Period | None = None,
 ) -> list[Job]:
-    """Who is where, of a jobs file or of what Slurm prints; both may come from standard input.
-
-    Of Slurm's jobs those that cannot be used are left out, with findings of the run. A jobs file that comes
-    from standard input can name no files. `again`: the file is an input of the run already. `during`:
-    Slurm's jobs of a past time.
-    """
-    from netloom import _core, reading, slurm
-    from netloom.errors import FormatError
-    from netloom.files import Scratch
-
-    # What is read again and again waits for nobody.
-    data = reading.whole(jobs) if again else run.read("jobs", str(jobs))
-    label = "-" if str(jobs) == STDIO else str(jobs)
+    """Who is where, as `session.placement.placed` has it."""
     chosen = adapters or Adapters()
-
-    def place(file: Path) -> list[Job]:
-        return _core.place_jobs(
-            fabric, file, seed=run.options.seed, adapters=chosen.adapters, storage=chosen.storage
-        )[1]
-
-    text = reading.gunzip(data, label)
-    with run.timed("read"):
-        if slurm.is_slurm(text):
-            table = fabric.host_table()
-            known = [*table["name"], *table["machine"]]
-            kept, found = slurm.usable(slurm.read(text, label), known, label, during)
-            new = [one for one in found if one not in run.findings]
-            run.findings += new
-            for one in new:
-                run.note(one["text"], kind=one["severity"])
-            text = slurm.jobs_file(kept).encode()
-        elif during is not None:
-            raise UsageError("--during is about what Slurm prints (--jobs): a jobs file tells no times")
-        elif label != "-":
-            try:
-                if again:
-                    _refuse_pipes(jobs)
-                return place(jobs)
-            except OSError as error:
-                raise_in_jobs(jobs, error)
-        with Scratch.private() as scratch:
-            scratch.write("jobs.toml", text)
-            file = scratch.path / "jobs.toml"
-            try:
-                return place(file)
-            except OSError as error:
-                what = "expected jobs that name no files: paths are relative to a jobs file"
-                raise FormatError(f"{label}: {error.filename}: {what}") from None
-            except NetloomError as error:
-                raise type(error)(str(error).replace(str(file), label)) from None
-
-
-def _refuse_pipes(jobs: Path) -> None:
-    """Refuses what a jobs file names that is no file any more: a daemon would wait for it."""
-    from netloom import reading
-
-    for _, path in named_files(jobs) or ():
-        try:
-            reading.head(path, 0)
-        except OSError as error:
-            error.filename = str(path)
-            raise
+    try:
+        return placement.placed(
+            run,
+            fabric,
+            jobs,
+            again=again,
+            adapters=chosen.adapters,
+            storage=chosen.storage,
+            during=during,
+        )
+    except placement.NotSlurm as error:
+        raise UsageError(f"--{error}") from None

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from netloom.cli.shared import render
-from netloom.cli.shared.inputs import of_run
 from netloom.cli.shared.run import Run
 from netloom.nodes import Nodes
-from netloom.session.sources import ending
+from netloom.session.placement import jobs_of as jobs_of
 
 if TYPE_CHECKING:
-    from netloom._core import Fabric, Job, Routes, Traffic
+    from netloom._core import Fabric, Routes, Traffic
 
 MOST = 1000
 """So many pairs of a link are in a result."""
@@ -45,16 +43,6 @@ def of_links(
 
     jobs = jobs_of(run, fabric, source)
     return told(fabric, users(fabric, routes, traffic, links, jobs, threads=run.options.threads), MOST)
-
-
-def jobs_of(run: Run, fabric: Fabric, source: str) -> list[Job]:
-    """The jobs of a jobs file that traffic was made of; none of other traffic."""
-    from netloom import _core
-
-    source = of_run(source, "jobs.toml")
-    if ending(Path(source)) != ".toml" or not Path(source).is_file():
-        return []
-    return _core.place_jobs(fabric, source, seed=run.options.seed)[1]
 
 
 def text(result: Mapping[str, Any], most: int) -> str:

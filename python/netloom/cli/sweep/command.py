@@ -18,6 +18,7 @@ from netloom.cli.sweep import report
 from netloom.errors import LiveError
 from netloom.files import check_folder
 from netloom.runs.lock import alone_in
+from netloom.sweeps import results
 from netloom.sweeps.store import PARTS, TABLE, Store
 
 if TYPE_CHECKING:
@@ -124,7 +125,7 @@ def part(
     with _executor(run, None, workers) as (executor, under_way, look):
         outcome = _outcome(run, prepared, store, executor, under_way, look=look, numbers=numbers)
     _tell_damaged(run, store)
-    result = report.part_result(prepared, outcome, number, count, run.seconds)
+    result = results.part_result(prepared, outcome, number, count, run.seconds)
     return run.finish(
         result,
         lambda: report.part_text(result),
@@ -181,7 +182,7 @@ def _script(run: Run, prepared: Prepared, store: Store, script: Path, tasks: int
     there = sum(key in done for key in prepared.keys)
     by = {"engine": "slurm", "workers": tasks}
     told = (len(prepared.keys), there, there, sum(key in failed for key in prepared.keys))
-    result = report.script_result(prepared, told, by, written, run.seed)
+    result = results.script_result(prepared, told, by, written, run.seed)
     return run.finish(
         result, lambda: report.script_text(result, str(prepared.spec.path), str(store.path)), findings=False
     )
@@ -258,7 +259,7 @@ def _finished(run: Run, prepared: Prepared, store: Store, outcome: Outcome, by: 
     _tell_damaged(run, store)
     _tell_missing(run, outcome)
     path = str(store.path / TABLE)
-    result = report.result(prepared, outcome, table, path, by, run.seconds, run.seed)
+    result = results.result(prepared, outcome, table, path, by, run.seconds, run.seed)
     return run.finish(
         result,
         lambda: report.text(result),

@@ -6,7 +6,6 @@ import gzip
 from pathlib import Path
 from typing import Any
 
-from netloom.cli.record.report import replay_findings, replayed
 from netloom.cli.shared import inputs, outputs
 from netloom.cli.shared.exits import UsageError
 from netloom.cli.shared.options import Options, ProductOptions
@@ -16,6 +15,7 @@ from netloom.errors import FormatError
 from netloom.findings import bad
 from netloom.recording import goal, matching, ti
 from netloom.recording import trace as traces
+from netloom.recording.results import replay_findings, replayed
 from netloom.recording.trace import Trace
 
 ENDINGS = (".ti", ".ti.gz", ".goal", ".goal.gz")

@@ -6,18 +6,18 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from netloom.cli.shared import inputs
-from netloom.cli.shared.run import Run
 from netloom.errors import FormatError
+from netloom.session.session import Session
+from netloom.session.sources import is_stdin
 
 
 def name_of(source: str) -> str:
     """What messages call a source: the file, or `-`."""
-    return "-" if inputs.is_stdin(source) else source
+    return "-" if is_stdin(source) else source
 
 
 def read(
-    run: Run,
+    session: Session,
     source: str,
     expected: str,
     is_known: Callable[[dict[str, Any]], object],
@@ -28,7 +28,7 @@ def read(
 
     Parameters
     ----------
-    run : Run
+    session : Session
         Whose input it is.
     source : str
         A file, or `-`.
@@ -44,7 +44,7 @@ def read(
     FormatError
         If it is not.
     """
-    data = run.read("result", source)
+    data = session.read("result", source)
     try:
         table = csv is not None and data.lstrip()[:1] != b"{"
         document: dict[str, Any] = csv(data.decode()) if csv and table else json.loads(data)

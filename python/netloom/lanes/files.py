@@ -1,6 +1,6 @@
-"""`netloom lanes write`: the virtual lanes of a scheme, as files for a real fabric.
+"""The virtual lanes of a scheme, as files for a real fabric.
 
-The tables are those that inference assumes under the same `--vl-scheme`. Lanes chosen hop by hop add no
+The tables are those that inference assumes under the same scheme. Lanes chosen hop by hop add no
 deadlock: where lanes wait for each other in a circle, so do their links, and the links of routes without a
 credit loop do not. So that is checked here, and refused.
 """
@@ -9,19 +9,18 @@ from __future__ import annotations
 
 import errno
 import gzip
+import os
 import shlex
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-from netloom.cli.shared import inputs, render
-from netloom.cli.shared.addresses import with_paths
-from netloom.cli.shared.exits import UsageError
-from netloom.cli.shared.options import OUTPUT_PATH, Options
-from netloom.cli.shared.run import Run
 from netloom.counting import windows
-from netloom.errors import CountersError, RoutingError
-from netloom.files import check_folder
+from netloom.errors import ArgumentError, CountersError, RoutingError
+from netloom.files import Folder, check_folder
+from netloom.session.session import Session
+from netloom.shown import units
 
 if TYPE_CHECKING:
     from netloom._core import Fabric, LaneTables, Routes
@@ -44,86 +43,147 @@ _SCRIPT = "service-level.sh"
 """Where they are written to, where a sender's packets all have one."""
 
 
-def write(
-    fabric: str,
-    routes: str,
-    /,
-    *,
-    vl_scheme: str,
-    qos: Annotated[Path | None, OUTPUT_PATH] = None,
-    paths: Path | None = None,
-    options: Options | None = None,
-) -> int:
-    """Writes the virtual lanes of a scheme: SL-to-VL tables, and what gives pairs their service levels.
+@dataclass(frozen=True)
+class LaneFiles:
+    """What a real fabric needs of a scheme; nothing is written yet.
 
-    No counters are needed, but routes: those with a credit loop are refused.
+    Attributes
+    ----------
+    result : dict
+        As JSON tells it; its keys about files are empty.
+    sl2vl : bytes
+        The SL-to-VL tables, in the form of OpenSM's dump.
+    files : dict
+        By name: OpenSM's options and QoS policy, settings of MPI libraries.
+    """
+
+    result: dict[str, Any]
+    sl2vl: bytes
+    files: dict[str, bytes]
+
+
+def write_lanes(
+    fabric: Fabric | str,
+    routes: Routes | str,
+    vl_scheme: str,
+    *,
+    sl2vl: str | os.PathLike[str] | None = None,
+    qos: str | os.PathLike[str] | None = None,
+    paths: str | os.PathLike[str] | None = None,
+) -> dict[str, Any]:
+    """Writes the virtual lanes of a scheme for a real fabric, as `netloom lanes write` does.
 
     Parameters
     ----------
-    fabric
-        A dump of InfiniBand's tools, a table of cables, an ibsim net file, or a generator spec (`quartz1`).
-    routes
-        The routes that are in force: a file, or an engine's name.
-    vl_scheme
-        How pairs are spread over virtual lanes: `5sl5vl:seed=1`, as in `netloom counters synth`.
-    qos
+    fabric : Fabric or str
+        The fabric.
+    routes : Routes or str
+        The routes in force; those with a credit loop are refused.
+    vl_scheme : str
+        How pairs are spread over virtual lanes: `5sl5vl:seed=1`, as in `synth_counters`.
+    sl2vl : path, optional
+        Where the SL-to-VL tables go (also .gz).
+    qos : path, optional
         A folder for what gives pairs the service levels: OpenSM's options and QoS policy, settings of MPI
         libraries.
-    paths
-        Which of a host's several addresses every pair uses (.csv), as `netloom optimize --write-paths` writes
-        it.
-    options
-        Common options; `-o` writes the SL-to-VL tables, in the form of OpenSM's dump (also .gz).
+    paths : path, optional
+        Which of a host's several addresses every pair uses (.csv).
+
+    Returns
+    -------
+    dict
+        As `result` of `netloom lanes write --format json`.
+
+    Raises
+    ------
+    ArgumentError
+        If the routes are a scheme without tables.
+    RoutingError
+        If packets can wait for each other in a circle.
+    OSError
+        If a file cannot be read or written.
+
+    Examples
+    --------
+    >>> import netloom as nl
+    >>> told = nl.write_lanes("two-level:leaves=4,hosts=4,spines=4", "ftree", "5sl5vl:seed=1", qos="qos")
+    >>> told["lanes"], told["files"]
+    (5, ['qos/qos-policy.conf', 'qos/opensm.conf'])
     """
     from netloom import _core
 
-    options = options or Options()
-    sl2vl = options.output
-    if sl2vl is None and qos is None:
-        raise UsageError("expected -o FILE for the SL-to-VL tables, --qos FOLDER, or both")
-    if routes in windows.schemes():
-        raise UsageError(
+    session = Session()
+    folder = None if qos is None else Path(qos)
+    if folder is not None:
+        check_folder(folder)
+    check_routes(routes)
+    net = session.fabric(fabric)
+    found = lane_files(
+        session, net, routes, vl_scheme, qos=folder, paths=None if paths is None else Path(paths)
+    )
+    if sl2vl is not None:
+        _core.write_atomic(sl2vl, packed(found.sl2vl, os.fspath(sl2vl)))
+        found.result["sl2vl"] = os.fspath(sl2vl)
+    if folder is not None:
+        with Folder.open(folder, make=True) as there:
+            for name, data in found.files.items():
+                there.write(name, data)
+        found.result["files"] = [str(folder / name) for name in found.files]
+    return found.result
+
+
+def check_routes(routes: Routes | str) -> None:
+    """Refuses routings without tables.
+
+    Raises
+    ------
+    ArgumentError
+    """
+    if isinstance(routes, str) and routes in windows.schemes():
+        raise ArgumentError(
             f"{routes}: packets of a pair take any way there, and so any lanes: expected tables or an engine"
         )
-    run = Run("infer-lanes", options)
-    if qos is not None:
-        if inputs.is_stdin(str(qos)):
-            raise UsageError("--qos -: expected a folder")
-        check_folder(qos)
-    net = run.fabric(fabric, warn=True)
-    tables = with_paths(run, run.routes(routes, net, None), paths)
-    with run.timed("tables"):
+
+
+def lane_files(
+    session: Session,
+    net: Fabric,
+    routes: Routes | str,
+    vl_scheme: str,
+    *,
+    qos: Path | None,
+    paths: Path | None,
+) -> LaneFiles:
+    """What a fabric with these routes needs of a scheme; with `qos` also the files of that folder."""
+    from netloom import _core
+
+    tables = session.with_paths(session.routes(routes, net, None), paths)
+    with session.timed("tables"):
         lanes = _core.lane_tables(net, vl_scheme)
-    with run.timed("check"):
-        _no_credit_loop(net, tables, routes, run)
-    origin = f"{run.origin()['netloom']} scheme={vl_scheme.strip()}"
-    # All is made before anything is written.
+    with session.timed("check"):
+        _no_credit_loop(net, tables, routes if isinstance(routes, str) else "those given", session)
+    origin = f"{session.origin()['netloom']} scheme={vl_scheme.strip()}"
     files = {} if qos is None else _files(net, lanes, f"{origin} hosts={net.hosts_hash}")
     if qos is not None:
         _check_stale(qos, files)
-        if sl2vl is None and not lanes.uniform:
-            run.note(
-                "the levels are worth nothing without the scheme's SL-to-VL tables: write these with "
-                "-o, or take a scheme with :uniform, whose one table is in opensm.conf"
-            )
-    written = None
-    if sl2vl is not None:
-        data = lanes.sl2vl(origin)
-        packed = gzip.compress(data, mtime=0) if str(sl2vl).endswith(".gz") else data
-        written = run.write(packed)
     result = {
         "scheme": vl_scheme.strip(),
         "rule": lanes.rule,
         "levels": lanes.levels,
         "lanes": lanes.lanes,
         "uniform": lanes.uniform,
-        "sl2vl": written,
-        "files": [] if qos is None else [run.write_in(qos, name, data) for name, data in files.items()],
+        "sl2vl": None,
+        "files": [],
     }
-    return run.finish(result, lambda: _text(result, net))
+    return LaneFiles(result, lanes.sl2vl(origin), files)
 
 
-def check_tables(run: Run, fabric: Fabric, file: Path, vl_scheme: str) -> None:
+def packed(data: bytes, path: str) -> bytes:
+    """Data as its file's ending says."""
+    return gzip.compress(data, mtime=0) if path.endswith(".gz") else data
+
+
+def check_tables(session: Session, fabric: Fabric, file: Path, vl_scheme: str) -> None:
     """That the tables in force, as OpenSM dumps them, are those of the scheme.
 
     Raises
@@ -133,12 +193,12 @@ def check_tables(run: Run, fabric: Fabric, file: Path, vl_scheme: str) -> None:
     """
     from netloom import _core
 
-    data = run.read("sl2vl", str(file))
-    with run.timed("read"):
+    data = session.read("sl2vl", str(file))
+    with session.timed("read"):
         count, first = _core.lane_tables(fabric, vl_scheme).differences(data, label=str(file))
     if count:
         raise CountersError(
-            f"{file}: {render.count(count)} rows are not those of {vl_scheme}, the first {first}: "
+            f"{file}: {units.count(count)} rows are not those of {vl_scheme}, the first {first}: "
             "expected the tables that were in force, and their scheme"
         )
 
@@ -150,11 +210,11 @@ def _check_stale(folder: Path, files: Mapping[str, bytes]) -> None:
         raise FileExistsError(errno.EEXIST, "is of another scheme: expected a folder without it", where)
 
 
-def _no_credit_loop(fabric: Fabric, tables: Routes, source: str, run: Run) -> None:
+def _no_credit_loop(fabric: Fabric, tables: Routes, source: str, session: Session) -> None:
     from netloom import _core
 
     # The scheme's tables take the place of those that the routes have.
-    report = _core.check(fabric, tables.with_lanes(None), threads=run.options.threads)
+    report = _core.check(fabric, tables.with_lanes(None), threads=session.threads)
     if report.credit_loops:
         text = next(item["text"] for item in report.findings if item["kind"] == "credit-loop")
         raise RoutingError(
@@ -217,25 +277,3 @@ def _script(levels: Mapping[str, int], origin: str) -> bytes:
         *settings,
     ]
     return ("\n".join(lines) + "\n").encode()
-
-
-_RULES = {
-    "pairs": "a random one for every pair of hosts",
-    "groups": "one for every pair of groups of hosts",
-    "sources": "one for every sender",
-}
-
-
-def _text(result: Mapping[str, Any], fabric: Fabric) -> str:
-    tables = "one for all ports" if result["uniform"] else "random, one for every pair of ports"
-    rows = [
-        ("scheme", result["scheme"]),
-        ("service levels", f"{result['levels']}, {_RULES[result['rule']]}"),
-        ("lanes", str(result["lanes"])),
-        ("tables", f"{tables} of {render.count(fabric.switches)} switches"),
-        ("deadlock", "none: the routes have no credit loop on one lane"),
-    ]
-    if result["sl2vl"]:
-        rows.append(("tables written", result["sl2vl"]))
-    rows += [("written", name) for name in result["files"]]
-    return render.pairs(rows)
