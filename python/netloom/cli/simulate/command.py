@@ -88,7 +88,7 @@ def simulate(
     allow_credit_loops
         Simulate routes with credit loops too, until packets wait for each other.
     groups
-        Groups of a dragonfly: a file of switches and their groups, as seen from the scenario's folder, or a rule
+        Groups of a dragonfly: a file of switches and their groups (from the scenario's folder), or a rule
         by names such as `g([0-9]+)r`.
     checkpoint
         A folder for the results of finished routings and the state of running ones. The same command
