@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -297,6 +298,54 @@ def test_groups_are_stated_by_a_file_or_by_names(netloom):
         assert (shape["kind"], shape["groups"], shape["switches_a_group"]) == ("dragonfly", 2, 2)
         assert netloom.result("check", spec, "dla", "--groups", stated)["ok"]
     netloom.ok("route", "dla", spec, "--groups", "g([0-9]+)r", "-o", "r.lfts", "--write-sl2vl", "r.sl2vl")
+
+
+def test_stated_groups_are_taken_wherever_a_fabric_is_read(netloom):
+    spec, rule = "dragonfly:p=1,a=2,h=1,g=2", "g([0-9]+)r"
+    scenario = 'fabric = "{}"\nroutes = ["dla", "minimal"]\n{}[[job]]\nname = "load"\n'.format
+    program = 'program = { kind = "uniform", bytes = 4096, load = 0.2, messages = 5 }\n'
+    (netloom.folder / "bare.toml").write_text(scenario(spec, "") + program)
+    (netloom.folder / "stated.toml").write_text(scenario(spec, f"groups = '{rule}'\n") + program)
+    (netloom.folder / "groups.txt").write_text("g00r0 a\ng00r1 a\ng01r0 b\ng01r1 b\n")
+    says = netloom.refused("simulate", "bare.toml")
+    assert "its shape is graph; use updn, or state its groups" in says
+    for words in (["stated.toml"], ["bare.toml", "--groups", rule], ["bare.toml", "--groups", "groups.txt"]):
+        assert [run["routing"] for run in netloom.result("simulate", *words)["runs"]] == ["dla", "minimal"]
+    assert "expected at least two groups" in netloom.refused("simulate", "bare.toml", "--groups", "(g)")
+    (netloom.folder / "groups.txt").write_text("g00r0 a\ng00r9 a\n")
+    said = netloom.refused("simulate", "bare.toml", "--groups", "groups.txt")
+    assert "groups.txt:2: expected a switch of the fabric" in said
+    links = netloom.result("path", spec, "dla", "host0000", "host0003", "--groups", rule)["links"]
+    assert [link["lane"] for link in links][-2:] == [1, 0]
+    netloom.ok("optimize", spec, "all-to-all", "--groups", rule, "--work", "1000", "-o", "r.lfts", "-q")
+
+
+def test_a_cray_tells_its_groups(netloom):
+    dump = Path(__file__).resolve().parent / "data" / "aries" / "theta.interconnect.gz"
+    result = netloom.result("fabric", "show", dump)
+    assert (result["hosts"], result["switches"], result["kind"]) == (3456, 864, "Aries interconnect")
+    shape = result["shape"]
+    assert (shape["groups"], shape["global_cables"]) == (9, {"least": 48, "most": 48})
+    assert (shape["grid"], shape["deviations"]) == ({"rows": 6, "columns": 16}, [])
+    table = nl.Fabric.read(dump).switch_table()
+    assert dict(zip(table["name"], table["group"], strict=True))["c2-0c0s0a0"] != table["group"][0]
+
+
+def test_groups_of_two_hops_are_routed_on_two_lanes_and_simulated(netloom):
+    spec = "aries:groups=4,links=12,slots=6,chassis=3,hosts=1"
+    netloom.ok("route", "dla", spec, "-o", "r.lfts", "--write-sl2vl", "r.sl2vl", "-q")
+    result = netloom.result("check", spec, "r.lfts", "--sl2vl", "r.sl2vl", "-q")
+    assert (result["ok"], result["lanes"], result["non_minimal_pairs"]) == (True, 2, 0)
+    assert netloom.result("check", spec, "r.lfts", code=1)["credit_loops"] > 0
+    (netloom.folder / "s.toml").write_text(
+        f'fabric = "{spec}"\nprofile = "codes"\n'
+        'routes = ["dla", "minimal", "valiant", "ugal", "adaptive:0"]\n'
+        '[[job]]\nname = "load"\nprogram = { kind = "uniform", bytes = 4096, load = 0.1, messages = 40 }\n'
+    )
+    runs = {run["routing"]: run for run in netloom.result("simulate", "s.toml")["runs"]}
+    for routing, run in runs.items():
+        assert run["accepted"]["mean"] == pytest.approx(0.1, rel=0.05), routing
+    assert runs["minimal"]["mean_hops"] == pytest.approx(runs["dla"]["mean_hops"], rel=0.01)
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 use netloom_model::rng::{shuffle, stream};
 use netloom_model::{End, Fabric, FabricBuilder, HostSpec, LinkId, Node, NodeId, SwitchSpec};
+use netloom_testkit::trials;
 use netloom_topology::{Arrangement, Damage, Groups, Shape, damage, detect, generate};
 
 fn groups(fabric: &Fabric) -> Option<Groups> {
@@ -108,6 +109,84 @@ fn stated_groups_are_taken_as_they_are() {
     assert_eq!(groups(&cut).unwrap().count, 2);
 }
 
+/// The same with switches in another order and under other names, and cables in other ports; GUIDs stay.
+fn shuffled(fabric: &Fabric, seed: u64) -> Fabric {
+    let mut random = stream(seed, 2);
+    let mut b = FabricBuilder::new();
+    let mut order: Vec<_> = fabric.switches().collect();
+    shuffle(&mut random, &mut order);
+    let mut at = vec![0; order.len()];
+    for (i, &s) in order.iter().enumerate() {
+        at[s.index()] = b.switch(SwitchSpec::new(format!("s{i:05}"), fabric.switch_guid(s), fabric.radix(s)));
+    }
+    for h in fabric.hosts() {
+        b.host(HostSpec::new(fabric.host_name(h), fabric.host_guid(h)));
+    }
+    let mut cables: Vec<LinkId> = fabric.links().filter(|&l| l < fabric.reverse(l)).collect();
+    shuffle(&mut random, &mut cables);
+    let mut port = vec![0; order.len()];
+    let mut end = |node: NodeId| match fabric.node(node) {
+        Node::Host(h) => End::Host(h.index()),
+        Node::Switch(s) => {
+            port[s.index()] += 1;
+            End::Switch(at[s.index()], port[s.index()])
+        }
+    };
+    for l in cables {
+        let (a, z) = (end(fabric.link_from(l)), end(fabric.link_to(l)));
+        b.cable(a, z, fabric.bandwidth_bytes_per_s(l));
+    }
+    b.build().unwrap()
+}
+
+#[test]
+fn groups_do_not_hang_on_names_orders_or_ports() {
+    let in_all = ["p=2,a=4,h=2", "p=2,a=4,h=2,g=5", "p=2,a=8,h=4,g=17,links=2", "p=1,a=16,h=4,g=9,links=8"];
+    let in_all =
+        in_all.into_iter().chain(["p=3,a=6,h=3,g=10,links=2", "p=4,a=8,h=4,g=9,links=4", "p=4,a=8,h=4"]);
+    let specs =
+        in_all.flat_map(|shape| Arrangement::ALL.map(|a| format!("dragonfly:{shape},arrangement={a}")));
+    let others = [
+        "dragonfly:p=2,a=8,h=8,g=9",
+        "dragonfly:p=16,a=32,h=16,g=5,links=128",
+        "dragonfly:p=8,a=16,h=8,g=3,links=64",
+        "dragonfly:p=2,a=12,h=6,g=7,links=8",
+        "dragonfly:p=1,a=6,h=2,g=4,links=3",
+        "aries:groups=4,links=12,slots=8,chassis=4,hosts=1",
+        "aries:groups=3,links=6,slots=6,chassis=3,hosts=1",
+    ];
+    let mut odd = Vec::new();
+    for spec in specs.chain(others.map(str::to_owned)) {
+        let whole = generate(&spec).unwrap();
+        let size = whole.switch_count() / named(&spec, &whole);
+        // Five seeds of all shapes were measured: NETLOOM_TRIALS=5.
+        for seed in 0..trials(u64::from(whole.switch_count() <= 72)) {
+            let fabric = shuffled(&whole, seed);
+            let of_guid: std::collections::HashMap<u64, usize> =
+                whole.switches().map(|s| (whole.switch_guid(s), s.index() / size)).collect();
+            let right = groups(&fabric).is_some_and(|found| {
+                let mut told = std::collections::HashMap::new();
+                let same = fabric.switches().all(|s| {
+                    let group = of_guid[&fabric.switch_guid(s)];
+                    *told.entry(group).or_insert(found.group(s)) == found.group(s)
+                });
+                same && found.count as usize * size == fabric.switch_count()
+            });
+            if !right {
+                odd.push(format!("{spec}, seed {seed}: {}", detect(&fabric).shape));
+            }
+        }
+    }
+    assert!(odd.is_empty(), "{odd:#?}");
+}
+
+/// Groups of a generator's fabric, by its names.
+fn named(spec: &str, fabric: &Fabric) -> usize {
+    let last = fabric.switch_name(fabric.switches().last().unwrap());
+    let digits: String = last[1..].chars().take_while(char::is_ascii_digit).collect();
+    digits.parse::<usize>().unwrap_or_else(|_| panic!("{spec}: {last}")) + 1
+}
+
 #[test]
 fn groups_of_eight_are_found_with_cables_absent() {
     for shape in ["p=4,a=8,h=4", "p=2,a=8,h=4,g=17,links=2", "p=1,a=16,h=4,g=9,links=8"] {
@@ -130,7 +209,7 @@ fn dead_cables_do_not_move_a_switch() {
     assert_eq!((&found.of, found.count), (&whole.of, 9));
     assert_eq!(found.global_cables.0, 0);
     assert!(
-        found.deviations.iter().any(|text| text.starts_with("pairs of groups that fewer than 1")),
+        found.deviations.iter().any(|text| text.starts_with("pairs of groups that no working cable joins")),
         "{found:?}"
     );
 }

@@ -216,6 +216,12 @@ def plan(
             notes.append("entries towards switches that the new routes leave out would close a credit loop")
     wrong = ("unreachable", "loop", "credit-loop", "missing-entry", "invalid-entry")
     told = [one for one in findings(report.findings) if one["kind"] in wrong]
+    if report.credit_loops:
+        on_lanes = with_lanes_in_force(seen, new, threads)
+        told = [
+            finding("credit-loop", f"{one['text']}; {on_lanes}") if one["kind"] == "credit-loop" else one
+            for one in told
+        ]
     unseen = hidden(seen)
     if unseen is not None:
         told.insert(0, finding("unanswered", unseen))
@@ -241,6 +247,28 @@ def plan(
             else:
                 refused.append(finding("stages", str(error)))
     return Plan(seen, new, steps, fewest, differences(seen, new), refused, notes)
+
+
+def with_lanes_in_force(seen: Seen, new: Routes, threads: int = 0) -> str:
+    """What the lanes that switches have now make of new tables with credit loops on one lane, in words.
+
+    Every service level is looked at. The new tables are judged, not mixes of old and new entries.
+    """
+    from netloom import _core
+    from netloom.live import sl2vl
+
+    try:
+        rows = sl2vl.read(seen.access, seen.fabric).dump(seen.fabric)
+        lanes = _core.LaneTables.parse(rows, seen.fabric, label="SL-to-VL tables in force")
+    except NetloomError as error:
+        return f"the lanes in force cannot be read: {error}"
+    report = _core.check(seen.fabric, new.with_lanes(lanes), threads=threads)
+    if report.credit_loops:
+        return "the lanes in force do not break it at every service level"
+    return (
+        f"the {report.lanes} lanes in force break it, at every service level (not proved of mixes of old and "
+        "new entries: --allow credit-loop goes on)"
+    )
 
 
 def differences(seen: Seen, new: Routes) -> list[dict[str, Any]]:
