@@ -101,6 +101,7 @@ RUNS: dict[str, list[str]] = {
 ELSEWHERE = {
     "sample-study",
     "recorder-study",
+    "afar-study",
     "sample-decode",
     "sweep-part",
     "record",

@@ -32,7 +32,7 @@ const FLOORS: [&[&str]; 11] = [
     &["frames", "gpu", "interop"],
     &["live", "runs", "tables"],
     &["apply", "plot", "sampling"],
-    &["diagnose", "loop", "planning", "sweeps"],
+    &["diagnose", "loop", "planning", "studies", "sweeps"],
     &["pages", "watch"],
     &["cli"],
 ];

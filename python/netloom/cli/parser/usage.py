@@ -25,6 +25,7 @@ USAGE: dict[str, str] = {
     "study chapter4": "[APPLICATION ...] [OPTIONS]",
     "study sampling": "[SCENARIO] [OPTIONS]",
     "study recorder": "[OPTIONS]",
+    "study afar": "[OPTIONS]",
     "sweep run": "SWEEP -o FOLDER [OPTIONS]",
     "apply rollback": "[NUMBER] [OPTIONS]",
     "lanes read": "[FABRIC] [OPTIONS]",
@@ -121,6 +122,7 @@ EXAMPLES: dict[str, str] = {
     "study chapter4": "netloom study chapter4 lulesh-512 --lanes 5 --bases none",
     "study sampling": "netloom study sampling --repeats 2 -o study.json",
     "study recorder": "netloom study recorder --rounds 7",
+    "study afar": "netloom study afar --workloads 16 --placements 1 -o afar.json",
 }
 """One call of each verb, as somebody with a fabric would type it."""
 

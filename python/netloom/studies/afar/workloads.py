@@ -17,9 +17,6 @@ from netloom.studies.afar import published
 
 SHORTER = (1, 2, 5, 10, 25, 50)
 """By which every benchmark's iterations can be divided."""
-INJECTION = "round-robin-messages"
-"""A process pair has its own queue pair, and adapters take turns among these: the 16 messages that a host's
-processes send at once end at one time, as the times of the paper have it."""
 _FEWEST_RANKS = 128
 """Table IV's grids, X x 64 and 8 x 16 x Z, have so many points or a multiple."""
 
@@ -120,7 +117,6 @@ def scenario(fabric: str, hosts: int, jobs: int, seed: int, shorter: int) -> dic
         "fabric": fabric,
         "seed": seed,
         "routes": "ftree",
-        "hardware": {"injection": INJECTION},
         "job": listed,
     }
 
