@@ -1,4 +1,4 @@
-"""`netloom study afar`: the benchmarks as programs, two lines and their breakpoint, what the command tells."""
+"""`netloom study afar`: the benchmarks as programs, two lines that meet, what the command tells."""
 
 from __future__ import annotations
 
@@ -16,12 +16,10 @@ SMALL = "two-level:leaves=6,hosts=6,spines=3"
 """36 hosts, of which 32 run jobs: four jobs of 128 ranks."""
 
 
-def points(
-    load: np.ndarray, time: np.ndarray, placement: np.ndarray, job: np.ndarray, each: int = 32
-) -> Points:
+def points(load: np.ndarray, time: np.ndarray, placement: np.ndarray, job: np.ndarray) -> Points:
     """Processes without any spread of their own."""
-    count = np.full(len(load), float(each))
-    return Points(load, count, time * each, time**2 * each, placement, job)
+    count = np.full(len(load), 32.0)
+    return Points(load, count, time * 32, time**2 * 32, placement, job)
 
 
 def test_benchmarks_send_what_table_i_says():
@@ -75,9 +73,8 @@ def test_what_processes_differ_in_beside_their_loads_lowers_r_squared():
     time = 11 + 0.25 * np.maximum(load - 46, 0)
     one = points(load, time, np.zeros(40, int), np.zeros(40, int))
     # Two processes a point, 2 s apart: a variance of 1 s2 that no line has.
-    apart = Points(
-        load, np.full(40, 2.0), 2 * time, (time - 1) ** 2 + (time + 1) ** 2, one.placement, one.job
-    )
+    squares = (time - 1) ** 2 + (time + 1) ** 2
+    apart = Points(load, np.full(40, 2.0), 2 * time, squares, one.placement, one.job)
     found = fit(apart)
     assert found is not None
     explained = float(np.var(time))

@@ -32,7 +32,7 @@ const FLOORS: [&[&str]; 11] = [
     &["frames", "gpu", "interop"],
     &["live", "runs", "tables"],
     &["apply", "plot", "sampling"],
-    &["diagnose", "loop", "planning", "studies", "sweeps"],
+    &["diagnose", "interference", "loop", "planning", "studies", "sweeps"],
     &["pages", "watch"],
     &["cli"],
 ];

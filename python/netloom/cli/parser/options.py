@@ -67,6 +67,7 @@ OPTIONS: dict[str, tuple[str, str]] = {
     "--hose": ("bool", "TRAFFIC is only what every host sends and receives"),
     "--hosts": ("bool", "adapters' own ports too"),
     "--hottest": ("int", "how many of the most loaded links to list"),
+    "--instead": ("str", "other routes to compare with"),
     "--interface": ("str", "an interface of this machine and the port that it is"),
     "--during": ("str", "a past time, START,END as Slurm prints times"),
     "--interval": ("int", "the number of one interval of counters"),

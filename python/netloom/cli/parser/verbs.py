@@ -40,6 +40,7 @@ VERBS: dict[str, str | tuple[str, dict[str, str]]] = {
         },
     ),
     "health": "List suspect cables: missing, slow, flapping, with errors.",
+    "interference": "Tell how many minutes jobs lost to their neighbours, and where.",
     "record": "Run an MPI program and record what it sends.",
     "trace": (
         "Show, check and convert recorded traces.",
@@ -150,7 +151,7 @@ VERBS: dict[str, str | tuple[str, dict[str, str]]] = {
 
 _GROUPS = {
     "Look": ("fabric", "traffic", "check", "path", "loads", "plot", "report"),
-    "Measure": ("counters", "health", "record", "trace", "sample", "infer", "diagnose"),
+    "Measure": ("counters", "health", "interference", "record", "trace", "sample", "infer", "diagnose"),
     "Improve": ("route", "optimize", "lanes"),
     "Simulate and plan": ("simulate", "sweep", "noise", "plan", "study"),
     "Live fabrics": ("watch", "apply", "loop", "dataplane"),

@@ -1,4 +1,4 @@
-"""`netloom study afar`: the experiments of AFAR's paper on its fat tree, simulated, with optimised routes beside."""
+"""`netloom study afar`: the experiments of AFAR's paper on its fat tree, with optimised routes beside."""
 
 from __future__ import annotations
 
@@ -188,17 +188,16 @@ def _lines(row: dict[str, Any]) -> str:
         low, high = between[name]
         return f"{low:.{digits}f} to {high:.{digits}f} over {between['draws']} {between['over']}"
 
+    of = f"{row['of']}, {row['placements']} placements, {render.count(row['processes'])} processes"
+    law = f"data rate x time alone ({row['alone_s']:.1f} s) {row['law_breakpoint_gb']:.1f}"
     return render.pairs(
         [
-            (
-                "bis (figure 6)",
-                f"{row['of']}, {row['placements']} placements, {row['processes']:,} processes",
-            ),
+            ("bis (figure 6)", of),
             ("R2", f"{row['r_squared']:.3f}; paper {published.R_SQUARED}"),
             (
                 "breakpoint",
-                f"{row['breakpoint_gb']:.1f} GB ({bounds('breakpoint_gb', 1)}); data rate x time alone "
-                f"({row['alone_s']:.1f} s) {row['law_breakpoint_gb']:.1f}; paper {published.BREAKPOINT_GB:.0f}",
+                f"{row['breakpoint_gb']:.1f} GB ({bounds('breakpoint_gb', 1)}); {law}; "
+                f"paper {published.BREAKPOINT_GB:.0f}",
             ),
             (
                 "slope behind it",

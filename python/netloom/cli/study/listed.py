@@ -146,12 +146,15 @@ LISTED = [
 ]
 
 
+_MILC = "times of a production machine; what MILC sends there is not published"
+_EDISON = "counters of a production machine, not in the paper"
+_SENT = "what they send is not published; pF3D itself is confidential"
 NOT_MADE = [
     NotMade(
         AFAR,
         "figure 1, right",
         "MILC on Edison",
-        "times of a production machine; MILC's messages are not published",
+        _MILC,
     ),
     NotMade(AFAR, "figures 2, 3", "a fat tree, a Cascade", "drawings without data"),
     NotMade(AFAR, "figure 7", "MILC, time step by time step", "as figure 1, right"),
@@ -159,13 +162,13 @@ NOT_MADE = [
         AFAR,
         "figure 8",
         "times predicted from Edison's counters",
-        "Edison's counters are not published with the paper",
+        _EDISON,
     ),
     NotMade(
         AFAR,
         "table III",
         "Qbox, MILC and pF3D with AFAR",
-        "what they send is not published; pF3D itself is confidential",
+        _SENT,
     ),
     NotMade(AFAR, "figures 11, 12", "commands that compile MILC and Qbox", "no data"),
 ]

@@ -1,4 +1,4 @@
-"""The paper's figures from the study's runs, as numbers: 4, 5, 6, 9 and 10, and what the text tells of them."""
+"""The paper's figures from the study's runs, as numbers: 4, 5, 6, 9, 10, and what its text tells."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ def claims(
     lines: Sequence[dict[str, Any]],
     tables: Sequence[dict[str, Any]],
 ) -> list[dict[str, Any]]:
-    """What the paper says or its law, what is found here, and how near that was to be: set down beforehand."""
+    """What the paper says or its law, what is found here, how near that was to be: set down before."""
     found: list[dict[str, Any]] = []
 
     def add(what: str, paper: float | None, least: float | None, most: float | None, ours: float) -> None:

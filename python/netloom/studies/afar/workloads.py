@@ -92,8 +92,8 @@ def scenario(fabric: str, hosts: int, jobs: int, seed: int, shorter: int) -> dic
     ranks = hosts * share // of // jobs * published.RANKS_PER_HOST
     if jobs % len(BENCHMARKS) or ranks == 0 or ranks % _FEWEST_RANKS:
         raise ArgumentError(
-            f"{jobs} jobs on {share} of {of} of {hosts} hosts have {ranks} ranks each: expected a multiple of "
-            f"4 jobs, and of {_FEWEST_RANKS} ranks"
+            f"{jobs} jobs on {share} of {of} of {hosts} hosts have {ranks} ranks each: expected a "
+            f"multiple of 4 jobs, and of {_FEWEST_RANKS} ranks"
         )
     listed = []
     for number in range(jobs):
