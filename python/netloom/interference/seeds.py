@@ -2,5 +2,7 @@
 
 from __future__ import annotations
 
-MACHINES = tuple(range(1, 61))
-"""Sixty, by seed."""
+CHOSEN_ON = tuple(range(1, 61))
+"""On these it was seen which runs must not be told: those unlike all quiet ones, and of few quiet ones."""
+MACHINES = tuple(range(61, 121))
+"""Sixty others, which measure what was chosen."""
