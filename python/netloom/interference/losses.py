@@ -4,21 +4,20 @@
 more than `QUIET` of their time. A queue behind bytes of neighbours lasts at most as long as these bytes do,
 so that is also about the most that a quiet run can have lost.
 
-**The prediction.** Quiet runs are often those whose hosts lie close together, which are also less in their own
-way. So what a run takes alone is predicted at its own load: the quiet ones' times against the seconds for
-which a run's own bytes are on its busiest link, a straight line by least squares; their mean where they do
-not differ. What a run has lost is what it took less that; the interval is Student's of one more quiet run (a
-*prediction* interval), because what the run would have taken alone is one more draw, with its own placement
-and its own noise. It widens where a run's own load is unlike the quiet ones':
+**The interval.** What a run has lost is what it took less the quiet ones' mean; the interval is Student's of
+one more quiet run (a *prediction* interval), because what the run would have taken alone is one more draw,
+with its own placement and its own noise:
 
-    lost = took - line(own) +- t(0.975, n - 2) * s * sqrt(1 + 1 / n + (own - mean)^2 / sum((own_k - mean)^2))
+    lost = took - mean +- t(0.975, n - 1) * s * sqrt(1 + 1 / n)
 
-A quiet run is compared with the other quiet ones. All runs of a job together have lost the sum; its interval
-adds the errors of draws and of the line.
-Source: N. Draper, H. Smith, *Applied regression analysis*, Wiley 1998, sec. 3.1.
+A quiet run is compared with the other quiet ones. All runs of a job together have lost the sum, m runs with
+the error s * sqrt(m + m^2 / n).
 
-**No statement** is made of a job with fewer than `LEAST` other quiet runs, or of a run that
-counters hardly cover. Who never runs undisturbed cannot be told from who is slow by himself.
+**No statement** is made of a job with fewer than `LEAST` other quiet runs, of a run that counters hardly
+cover, and of one whose own load, the seconds for which its own bytes are on its busiest link, is outside the
+quiet ones' loads: those lie close together more often, and are then less in their own way. Who never runs
+undisturbed cannot be told from who is slow by himself. (A straight line through the quiet ones' times against
+their own loads was tried and holds the truth less often: docs/methods/interference.md.)
 """
 
 from __future__ import annotations
@@ -26,9 +25,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
-
-import numpy as np
+from typing import Literal
 
 from netloom import intervals
 from netloom.interference.accounts import JobRun
@@ -37,15 +34,16 @@ from netloom.interference.exposure import Exposure
 QUIET = 0.02
 """Of its time; a run with at most so much is quiet."""
 LEAST = intervals.LEAST + 1
-"""Quiet runs that a line needs: one more than a mean."""
+"""Other quiet runs that a statement needs."""
 COVERED = 0.9
 """Of a run's time, which counters must cover."""
 _ALIKE = 1e-3
-"""Own loads that differ by no more than this part are equal."""
+"""So much beyond the quiet ones' own loads is not outside."""
 
-Reason = Literal["few-quiet", "not-covered"]
+Reason = Literal["few-quiet", "unlike", "not-covered"]
 WHY: dict[Reason, str] = {
     "few-quiet": f"fewer than {LEAST} other runs of the job were undisturbed",
+    "unlike": "none of the undisturbed runs was as much, or none as little, in its own way",
     "not-covered": f"counters cover less than {COVERED:.0%} of its time",
 }
 """Why nothing is told, in words."""
@@ -83,33 +81,34 @@ def losses(runs: Sequence[JobRun], exposed: Sequence[Exposure]) -> list[Loss]:
     """
     quiet = _quiet(runs, exposed)
     found = []
-    for at, (run, exposure) in enumerate(zip(runs, exposed, strict=True)):
-        others = [_Taken.of(runs, exposed, other) for other in quiet[_key(run)] if other != at]
-        if exposure.covered < COVERED:
-            found.append(Loss(None, None, None, "not-covered", len(others)))
-        elif len(others) < LEAST:
-            found.append(Loss(None, None, None, "few-quiet", len(others)))
+    for at, run in enumerate(runs):
+        others = [other for other in quiet[_key(run)] if other != at]
+        reason = _reason(exposed, at, others)
+        if reason is None:
+            found.append(_of([run.seconds], [runs[other].seconds for other in others]))
         else:
-            found.append(_of([_Taken.of(runs, exposed, at)], others))
+            found.append(Loss(None, None, None, reason, len(others)))
     return found
 
 
 def of_jobs(runs: Sequence[JobRun], exposed: Sequence[Exposure]) -> dict[tuple[str, int], Loss]:
-    """What the disturbed runs of each job lost together, by its name and number of hosts."""
-    quiet = _quiet(runs, exposed)
+    """What those runs of each job that were disturbed, and of which something is told, lost together.
+
+    By the job's name and number of hosts.
+    """
     found = {}
-    for key, of in quiet.items():
-        rest = [
-            _Taken.of(runs, exposed, at)
-            for at, (run, exposure) in enumerate(zip(runs, exposed, strict=True))
-            if _key(run) == key and at not in of and exposure.covered >= COVERED
-        ]
+    for key, of in _quiet(runs, exposed).items():
+        disturbed = [at for at, run in enumerate(runs) if _key(run) == key and at not in of]
+        reasons = [_reason(exposed, at, of) for at in disturbed]
+        told = [runs[at].seconds for at, why in zip(disturbed, reasons, strict=True) if why is None]
         if len(of) < LEAST:
             found[key] = Loss(None, None, None, "few-quiet", len(of))
-        elif not rest:
-            found[key] = Loss(0.0, 0.0, 0.0, None, len(of))
+        elif told:
+            found[key] = _of(told, [runs[at].seconds for at in of])
+        elif disturbed:
+            found[key] = Loss(None, None, None, reasons[0], len(of))
         else:
-            found[key] = _of(rest, [_Taken.of(runs, exposed, at) for at in of])
+            found[key] = Loss(0.0, 0.0, 0.0, None, len(of))
     return found
 
 
@@ -125,32 +124,22 @@ def _quiet(runs: Sequence[JobRun], exposed: Sequence[Exposure]) -> dict[tuple[st
     return found
 
 
-class _Taken(NamedTuple):
-    """How long a run took, and for how long its own bytes were on its busiest link."""
+def _reason(exposed: Sequence[Exposure], at: int, quiet: Sequence[int]) -> Reason | None:
+    """Why nothing is told of a run; None if something is."""
+    if exposed[at].covered < COVERED:
+        return "not-covered"
+    if len(quiet) < LEAST:
+        return "few-quiet"
+    own = [exposed[other].own_s for other in quiet]
+    inside = min(own) * (1 - _ALIKE) <= exposed[at].own_s <= max(own) * (1 + _ALIKE)
+    return None if inside else "unlike"
 
-    seconds: float
-    own_s: float
 
-    @classmethod
-    def of(cls, runs: Sequence[JobRun], exposed: Sequence[Exposure], at: int) -> _Taken:
-        """Of a run in a list."""
-        return cls(runs[at].seconds, exposed[at].own_s)
-
-
-def _of(took: Sequence[_Taken], quiet: Sequence[_Taken]) -> Loss:
-    """What some runs lost, by the line through quiet ones."""
+def _of(took: Sequence[float], quiet: Sequence[float]) -> Loss:
+    """What some runs lost."""
     n, m = len(quiet), len(took)
-    seconds, own = np.array(quiet, dtype=np.float64).T
-    mean, middle = float(seconds.mean()), float(own.mean())
-    spread = float(((own - middle) ** 2).sum())
-    slope, degrees = 0.0, n - 1
-    if spread > n * (_ALIKE * middle) ** 2:
-        slope, degrees = float(((own - middle) * (seconds - mean)).sum()) / spread, n - 2
-    else:
-        spread = math.inf
-    rest = seconds - mean - slope * (own - middle)
-    error = math.sqrt(float((rest**2).sum()) / degrees)
-    away = math.fsum(one.own_s - middle for one in took)
-    lost = math.fsum(one.seconds - mean for one in took) - slope * away
-    half = intervals.student(degrees) * error * math.sqrt(m + m * m / n + away**2 / spread)
+    mean = math.fsum(quiet) / n
+    lost = math.fsum(took) - m * mean
+    error = math.sqrt(math.fsum((one - mean) ** 2 for one in quiet) / (n - 1))
+    half = intervals.student(n - 1) * error * math.sqrt(m + m * m / n)
     return Loss(lost / 60, (lost - half) / 60, (lost + half) / 60, None, n)
