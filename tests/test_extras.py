@@ -79,6 +79,8 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "study list": (),
     "study sampling --repeats 1": ("arrow",),
     "study recorder --rounds 1": (),
+    "study afar --time-limit 0": (),
+    "interference nothing.csv net.txt ftree nothing.csv": (),
     "study chapter4 boxlibmg-64 --fabric TREE --lanes 1 --each 1": (),
     "diagnose net.txt --counters counters.csv": ("scipy",),
     "diagnose run": ("arrow", "scipy"),

@@ -101,6 +101,8 @@ RUNS: dict[str, list[str]] = {
 ELSEWHERE = {
     "sample-study",
     "recorder-study",
+    "afar-study",
+    "interference",
     "sample-decode",
     "sweep-part",
     "record",

@@ -112,11 +112,13 @@ impl Loaded<'_> {
 fn ranks(program: &Program, asked: Asked) -> Result<Option<u32>, ComposeError> {
     match program {
         // Patterns on a grid, and those with ranks= of their own, say how many.
-        Program::Stream { pattern: spec, .. } => match pattern(spec, None) {
-            Ok(traffic) => Ok(Some(traffic.endpoints())),
-            Err(PatternError::NoEndpoints { .. }) => Ok(None),
-            Err(error) => Err(asked.pattern(&error)),
-        },
+        Program::Stream { pattern: spec, .. } | Program::Exchange { pattern: spec, .. } => {
+            match pattern(spec, None) {
+                Ok(traffic) => Ok(Some(traffic.endpoints())),
+                Err(PatternError::NoEndpoints { .. }) => Ok(None),
+                Err(error) => Err(asked.pattern(&error)),
+            }
+        }
         other => Ok(other.ranks()),
     }
 }
@@ -170,6 +172,10 @@ fn script(program: &Program, place: Place) -> Result<Arc<dyn Script>, ComposeErr
         }
         Program::Wrf { columns, bytes, iterations } => done(Wrf { ranks, columns, bytes, iterations }),
         Program::MiniGhost { .. } => minighost(place, program),
+        Program::Exchange { ref pattern, bytes, iterations, compute_ps, barrier_every } => {
+            let exchange = exchange(place, pattern, bytes, iterations)?;
+            done(exchange.computing(compute_ps).with_barriers(barrier_every))
+        }
         Program::Matrix { .. } => unreachable!("it was read as a run"),
         Program::Collective { ref collective, ref algorithm, root, bytes, iterations } => {
             let repeated = repeated(place, collective, algorithm.as_deref(), root, bytes)?;
@@ -195,6 +201,15 @@ fn done(script: impl Script + 'static) -> Result<Arc<dyn Script>, ComposeError> 
 
 fn stream(place: Place, spec: &str, messages: u64, bytes: u64) -> Result<Arc<dyn Script>, ComposeError> {
     done(Stream::of(&partners(spec, place)?, messages, bytes))
+}
+
+/// The messages of a pattern, each so many times as large as the pattern says.
+fn exchange(place: Place, spec: &str, bytes: u64, iterations: u64) -> Result<Exchange, ComposeError> {
+    let spec = place.seeded(spec);
+    let traffic = pattern(&spec, Some(place.ranks)).map_err(|error| place.asked.pattern(&error))?;
+    let total = traffic.total();
+    let entries = total.iter().map(|(from, to, times)| (from, to, (times * bytes as f64).round() as u64));
+    Ok(Exchange::new(place.ranks, entries, iterations))
 }
 
 fn permutation(

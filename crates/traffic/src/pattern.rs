@@ -9,7 +9,7 @@
 //! | `all-to-all` | everybody to everybody else |
 //! | `permutation:seed=1` | everybody to one random other |
 //! | `shift:k` | i to (i + k) mod N |
-//! | `nn:18x64` | 4 neighbours on a grid of rows x columns, row-major |
+//! | `nn:18x64[,periodic]` | 4 neighbours on a grid of rows x columns, row-major |
 //! | `pairs:seed=1` | each of the first half to one random partner of the second half, one way |
 //! | `matching:seed=1` | everybody and one random partner, both ways (a random perfect matching) |
 //! | `fft-proxy:8x16x9` | all-to-all along y of a 3D grid, x fastest |
@@ -148,7 +148,7 @@ fn on_grid(mut spec: Spec, endpoints: Option<u32>, common: &Common) -> Result<Tr
         Some(sizes) if dimensions.contains(&sizes.len()) => Grid { sizes },
         _ => return Err(spec.bad("grid", text, expected)),
     };
-    let periodic = name.starts_with("stencil") && spec.flag("periodic");
+    let periodic = (name.starts_with("stencil") || name == "nn") && spec.flag("periodic");
     let axis = if name == "stencil" { take_axis(&mut spec, grid.sizes.len())? } else { None };
     let text = spec.text.to_owned();
     spec.finish()?;

@@ -8,6 +8,7 @@ from __future__ import annotations
 from netloom.intervals.level import LEVEL
 from netloom.intervals.means import FEW, LEAST, METHOD, RESAMPLES, WHY, Interval, Reason, cluster_means, mean
 from netloom.intervals.medians import median_ranks
+from netloom.intervals.student import student
 
 __all__ = [
     "FEW",
@@ -21,4 +22,5 @@ __all__ = [
     "cluster_means",
     "mean",
     "median_ranks",
+    "student",
 ]

@@ -27,6 +27,7 @@ from collections.abc import Hashable, Iterable, Sequence
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from netloom.intervals.level import LEVEL, NORMAL
+from netloom.intervals.student import student as student_quantile
 
 if TYPE_CHECKING:
     import numpy as np
@@ -42,8 +43,6 @@ _UPPER_TAIL, _UPPER_TAIL_OF_FEW = 0.01, 0.005
 """Of resamples: what bounds the mean from above."""
 _LEAST_ERROR = 0.2
 """Of the sample's standard error: what a resample has at least."""
-_STUDENT = {4: 2.776445, 5: 2.570582, 6: 2.446912, 7: 2.364624, 8: 2.306004}
-"""Quantiles of 97.5 % by degrees of freedom: SciPy takes a second to import (a test compares them)."""
 _MANY = 5000
 """Above so many draws the resamples' quantiles are the normal distribution's."""
 _FARTHEST = 10.0
@@ -120,7 +119,7 @@ def mean(values: Iterable[float], seed: Sequence[int]) -> Interval:
         below, above = (float(found) for found in np.quantile(drawn, tails))
     down, up = above * error / scale, -below * error / scale
     if n < FEW:
-        student = _STUDENT[n - 1] * error / scale
+        student = student_quantile(n - 1) * error / scale
         down, up = max(down, student), max(up, student)
     if positive:
         # exp() of what is beyond any number is infinite.

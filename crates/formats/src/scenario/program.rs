@@ -123,6 +123,19 @@ pub enum Program {
         /// Times.
         iterations: u64,
     },
+    /// The messages of a traffic pattern again and again, all at once, all awaited, with computation and barriers.
+    Exchange {
+        /// Who sends to whom.
+        pattern: String,
+        /// Bytes of a message, times what the pattern says.
+        bytes: u64,
+        /// Times.
+        iterations: u64,
+        /// Computation of a rank that sends, before each, ps.
+        compute_ps: u64,
+        /// A barrier of all ranks after so many; 0: none.
+        barrier_every: u64,
+    },
     /// NAS CG: exchanges in rows of a process grid, with the transposed place, and sums (paper 002).
     NasCg {
         /// Its problem size: S, W, A, B, C or D.
@@ -239,7 +252,7 @@ struct Kind {
 }
 
 /// All kinds, in the order messages list them. A new one is a line here, a function below and a variant of [`Program`].
-const KINDS: [Kind; 17] = [
+const KINDS: [Kind; 18] = [
     Kind { name: "stream", keys: &["pattern", "messages", "bytes"], read: stream },
     Kind { name: "pairs", keys: &["pairing", "rounds", "messages", "bytes"], read: pairs },
     Kind { name: "ping-pong", keys: &["pairing", "bytes", "iterations"], read: ping_pong },
@@ -259,6 +272,11 @@ const KINDS: [Kind; 17] = [
     Kind { name: "incast", keys: &["root", "messages", "bytes", "iterations"], read: incast },
     Kind { name: "permutation", keys: &["rounds", "messages", "bytes"], read: permutation },
     Kind { name: "matrix", keys: &["matrix", "iterations"], read: matrix },
+    Kind {
+        name: "exchange",
+        keys: &["pattern", "bytes", "iterations", "compute_us", "barrier_every"],
+        read: exchange,
+    },
     Kind {
         name: "slabs",
         keys: &["shape", "bytes", "beside_bytes", "iterations", "compute_us"],
@@ -417,6 +435,12 @@ fn matrix(keys: &Keys) -> Result<Program, FormatError> {
     let needed = || keys.whole_error("expected matrix = \"traffic.mtx.gz\" or another file".into());
     let matrix = keys.text("matrix")?.filter(|path| !path.trim().is_empty()).ok_or_else(needed)?;
     Ok(Program::Matrix { matrix: matrix.to_owned(), iterations: times(keys, "iterations")? })
+}
+
+fn exchange(keys: &Keys) -> Result<Program, FormatError> {
+    let (iterations, compute_ps) = (times(keys, "iterations")?, microseconds(keys, "compute_us")?);
+    let barrier_every = keys.whole("barrier_every", 0..=MOST_TIMES)?.unwrap_or(0) as u64;
+    Ok(Program::Exchange { pattern: spec(keys)?, bytes: size(keys)?, iterations, compute_ps, barrier_every })
 }
 
 fn slabs(keys: &Keys) -> Result<Program, FormatError> {

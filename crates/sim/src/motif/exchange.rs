@@ -1,9 +1,12 @@
 //! A traffic matrix as messages.
 
-use crate::replay::{Op, Script};
+use crate::replay::{Collective, Kind, Op, Script};
+
+/// Bytes of a barrier's messages.
+const BARRIER_BYTES: u64 = 8;
 
 /// Every rank sends all that a matrix says, at once and each partner's bytes as one message, and waits for all; the next ranks first, so that nobody
-/// is everybody's first.
+/// is everybody's first. Ranks that send can compute before they do, and all meet in a barrier after so many times.
 #[derive(Clone, Debug)]
 pub struct Exchange {
     /// By sender: receivers and bytes.
@@ -11,6 +14,8 @@ pub struct Exchange {
     /// By receiver: senders.
     from: Vec<Vec<u32>>,
     iterations: u64,
+    compute_ps: u64,
+    barrier_every: u64,
 }
 
 impl Exchange {
@@ -27,12 +32,36 @@ impl Exchange {
         for (rank, list) in from.iter_mut().enumerate() {
             list.sort_unstable_by_key(|&other| (rank as u32 + ranks - other) % ranks);
         }
-        Self { to, from, iterations }
+        Self { to, from, iterations, compute_ps: 0, barrier_every: 0 }
     }
 
-    /// Steps of a rank in one iteration.
+    /// The same with so much computation (ps) before what a rank sends; those that send nothing compute nothing.
+    #[must_use]
+    pub fn computing(self, compute_ps: u64) -> Self {
+        Self { compute_ps, ..self }
+    }
+
+    /// The same with a barrier of all ranks after every so many iterations; 0: none.
+    #[must_use]
+    pub fn with_barriers(self, barrier_every: u64) -> Self {
+        Self { barrier_every, ..self }
+    }
+
+    /// Whether a rank computes.
+    fn computes(&self, rank: u32) -> bool {
+        self.compute_ps > 0 && !self.to[rank as usize].is_empty()
+    }
+
+    /// Steps of a rank in one iteration, barriers aside.
     fn period(&self, rank: u32) -> u64 {
-        (self.to[rank as usize].len() + self.from[rank as usize].len() + 1) as u64
+        let messages = self.to[rank as usize].len() + self.from[rank as usize].len();
+        messages as u64 + 1 + u64::from(self.computes(rank))
+    }
+
+    /// All its steps.
+    fn steps(&self, rank: u32) -> u64 {
+        let barriers = self.iterations.checked_div(self.barrier_every).unwrap_or(0);
+        self.period(rank) * self.iterations + barriers
     }
 }
 
@@ -44,7 +73,7 @@ impl Script for Exchanges {
     fn op(&self, rank: u32, step: u64) -> Option<Op> {
         let mut step = step;
         for phase in &self.0 {
-            let steps = phase.period(rank) * phase.iterations;
+            let steps = phase.steps(rank);
             if step < steps {
                 return phase.op(rank, step);
             }
@@ -56,12 +85,27 @@ impl Script for Exchanges {
 
 impl Script for Exchange {
     fn op(&self, rank: u32, step: u64) -> Option<Op> {
-        let (to, from) = (&self.to[rank as usize], &self.from[rank as usize]);
-        let period = self.period(rank);
-        if step / period >= self.iterations {
+        if step >= self.steps(rank) {
             return None;
         }
-        let at = (step % period) as usize;
+        let (to, from) = (&self.to[rank as usize], &self.from[rank as usize]);
+        let period = self.period(rank);
+        let mut at = step % period;
+        if self.barrier_every > 0 {
+            let between = step % (self.barrier_every * period + 1);
+            if between == self.barrier_every * period {
+                let ranks = self.to.len() as u32;
+                return Some(Op::Together(Collective::all(Kind::Barrier, BARRIER_BYTES, ranks)));
+            }
+            at = between % period;
+        }
+        if self.computes(rank) {
+            match at.checked_sub(1) {
+                None => return Some(Op::Compute { ps: self.compute_ps }),
+                Some(rest) => at = rest,
+            }
+        }
+        let at = at as usize;
         Some(match at.checked_sub(from.len()) {
             None => Op::Irecv { from: from[at], tag: 0 },
             Some(k) if k < to.len() => Op::Isend { to: to[k].0, bytes: to[k].1, tag: 0 },
@@ -96,5 +140,23 @@ mod tests {
             of(1),
             [Op::Irecv { from: 0, tag: 0 }, wait, Op::Isend { to: 2, bytes: 20, tag: 0 }, wait]
         );
+    }
+
+    /// Two ranks of three compute before they send; the third only receives. Four times, and all meet after every three.
+    #[test]
+    fn senders_compute_and_all_meet() {
+        let entries = [(0, 2, 20), (1, 0, 10)];
+        let script = Exchange::new(3, entries.into_iter(), 4).computing(7).with_barriers(3);
+        let of = |rank| (0..).map_while(|step| script.op(rank, step)).collect::<Vec<Op>>();
+        let once = [
+            Op::Compute { ps: 7 },
+            Op::Irecv { from: 1, tag: 0 },
+            Op::Isend { to: 2, bytes: 20, tag: 0 },
+            Op::WaitAll,
+        ];
+        let barrier = [Op::Together(Collective::all(Kind::Barrier, 8, 3))];
+        assert_eq!(of(0), [&once[..], &once, &once, &barrier, &once].concat());
+        let receives = [Op::Irecv { from: 0, tag: 0 }, Op::WaitAll];
+        assert_eq!(of(2), [&receives[..], &receives, &receives, &barrier, &receives].concat());
     }
 }

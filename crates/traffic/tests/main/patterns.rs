@@ -78,6 +78,9 @@ fn afar_benchmarks_have_the_papers_shapes() {
     // 18 rows of 64: horizontally 2*18*63, vertically 2*17*64 (not periodic).
     assert_eq!(pairs("nn:18x64", 1152), 2 * 18 * 63 + 2 * 17 * 64);
     assert!(entries("nn:18x64", 1152).contains(&(0, 64, 1.0)), "row-major: the next row is 64 away");
+    // Periodic, everybody has four: 256 KB of 64 KB each in table I.
+    assert_eq!(pairs("nn:18x64,periodic", 1152), 4 * 1152);
+    assert!(entries("nn:18x64,periodic", 1152).contains(&(0, 63, 1.0)), "a row's ends are neighbours");
     assert_eq!(pairs("fft-proxy:8x16x9", 1152), 1152 * 15);
     assert!(entries("fft-proxy:8x16x9", 1152).iter().all(|e| e.0 % 8 == e.1 % 8 && e.0 / 128 == e.1 / 128));
     let one_way = entries("pairs:seed=2", 1152);

@@ -14,6 +14,7 @@ USAGE: dict[str, str] = {
     "traffic convert": "TRAFFIC [FABRIC] -o FILE [OPTIONS]",
     "counters poll": "[FABRIC] [OPTIONS]",
     "health": "FABRIC [COUNTERS [AFTER]] [OPTIONS]",
+    "interference": "RUNS FABRIC ROUTES COUNTERS [OPTIONS]",
     "record": "--matrix | --events | --recover DIR [OPTIONS] [-- COMMAND ...]",
     "trace convert": "TRACE -o FILE [OPTIONS]",
     "route": "ENGINE FABRIC [TRAFFIC] [OPTIONS]",
@@ -25,6 +26,7 @@ USAGE: dict[str, str] = {
     "study chapter4": "[APPLICATION ...] [OPTIONS]",
     "study sampling": "[SCENARIO] [OPTIONS]",
     "study recorder": "[OPTIONS]",
+    "study afar": "[OPTIONS]",
     "sweep run": "SWEEP -o FOLDER [OPTIONS]",
     "apply rollback": "[NUMBER] [OPTIONS]",
     "lanes read": "[FABRIC] [OPTIONS]",
@@ -64,6 +66,7 @@ EXAMPLES: dict[str, str] = {
     "counters check": "netloom counters check net.txt counters.csv",
     "counters poll": "netloom counters poll net.txt -o now.csv",
     "health": "netloom health net.txt before.txt after.txt --seconds 3600",
+    "interference": "netloom interference sacct.txt net.txt opensm-lfts.dump counters.csv",
     "record": "netloom record --matrix -o run -- mpirun -n 8 ./program",
     "trace show": "netloom trace show run",
     "trace check": "netloom trace check run",
@@ -121,6 +124,7 @@ EXAMPLES: dict[str, str] = {
     "study chapter4": "netloom study chapter4 lulesh-512 --lanes 5 --bases none",
     "study sampling": "netloom study sampling --repeats 2 -o study.json",
     "study recorder": "netloom study recorder --rounds 7",
+    "study afar": "netloom study afar --workloads 16 --placements 1 -o afar.json",
 }
 """One call of each verb, as somebody with a fabric would type it."""
 

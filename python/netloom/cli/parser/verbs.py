@@ -40,6 +40,7 @@ VERBS: dict[str, str | tuple[str, dict[str, str]]] = {
         },
     ),
     "health": "List suspect cables: missing, slow, flapping, with errors.",
+    "interference": "Tell how many minutes jobs lost to their neighbours, and where.",
     "record": "Run an MPI program and record what it sends.",
     "trace": (
         "Show, check and convert recorded traces.",
@@ -139,6 +140,7 @@ VERBS: dict[str, str | tuple[str, dict[str, str]]] = {
             "list": "List the papers' tables and figures that netloom makes, with their commands.",
             "chapter4": "Tables 4.1 to 4.3 of the dissertation: traffic from counters, by application.",
             "sampling": "Table 2.1 of the dissertation: errors of sampling beside the formulas.",
+            "afar": "AFAR's experiments on a fat tree: slowdowns, loads, routes, beside the paper's figures.",
             "recorder": "Table II of AFAR's paper: what recording costs applications, measured here.",
         },
     ),
@@ -149,7 +151,7 @@ VERBS: dict[str, str | tuple[str, dict[str, str]]] = {
 
 _GROUPS = {
     "Look": ("fabric", "traffic", "check", "path", "loads", "plot", "report"),
-    "Measure": ("counters", "health", "record", "trace", "sample", "infer", "diagnose"),
+    "Measure": ("counters", "health", "interference", "record", "trace", "sample", "infer", "diagnose"),
     "Improve": ("route", "optimize", "lanes"),
     "Simulate and plan": ("simulate", "sweep", "noise", "plan", "study"),
     "Live fabrics": ("watch", "apply", "loop", "dataplane"),
@@ -174,6 +176,7 @@ _PLACES = {
     "study chapter4": "study.chapter4:chapter4",
     "study sampling": "study.sampling:sampling",
     "study recorder": "study.recorder:recorder",
+    "study afar": "study.afar:afar",
     "plot slowdown": "plot.neighbours:slowdown",
     "plot tail": "plot.neighbours:tail",
     "plot noise": "plot.neighbours:noise",

@@ -1,4 +1,5 @@
-"""`netloom study list`: every table and figure of the papers that netloom makes, with its command.
+"""`netloom study list`: every table and figure of the papers that netloom makes, with its command; of AFAR's
+paper also those that it does not make, with the reason.
 
 A row stands here if its command makes the numbers or the picture, and the repository's pages compare them
 with the published ones. Tests parse every command, and look whether the files that it names are there.
@@ -42,6 +43,29 @@ class Made:
     page: str
 
 
+@dataclass(frozen=True)
+class NotMade:
+    """A table or a figure that netloom does not make.
+
+    Attributes
+    ----------
+    source, what, about : str
+        As of `Made`.
+    why : str
+        The reason.
+    """
+
+    source: str
+    what: str
+    about: str
+    why: str
+
+
+def _afar(what: str, about: str, workloads: str) -> Made:
+    command = f"netloom study afar --workloads {workloads}"
+    return Made(AFAR, what, about, command, "docs/methods/afar.md")
+
+
 def _sampled(name: str, what: str, about: str) -> Made:
     command = f"netloom sample run examples/sampling/{name}.toml -o run"
     return Made(THESIS, what, about, command, "docs/methods/case-studies.md")
@@ -59,6 +83,13 @@ def _congested(name: str, what: str, about: str, routing: str) -> Made:
 
 LISTED = [
     Made(THESIS, "table 2.1", "errors of sampling", "netloom study sampling", "docs/verbs/study.md"),
+    _afar("figure 1, left", "AFAR: bis and NN beside other jobs and alone", "8"),
+    _afar("figure 4", "AFAR: slowdowns of 4, 8 and 16 jobs", "4,8,16"),
+    _afar("figure 5", "AFAR: loads of links under 16 jobs", "16"),
+    _afar("figure 6", "AFAR: time of processes against the hottest link", "4,8,16"),
+    _afar("figure 9", "AFAR: 16 jobs, ftree and AFAR", "16"),
+    _afar("figure 10", "AFAR: 8 jobs in eight placements", "8"),
+    _afar("tables I, IV", "AFAR: the benchmarks, as they are run", "4,8,16"),
     Made(AFAR, "table II", "AFAR: what recording costs", "netloom study recorder", "docs/verbs/study.md"),
     _sampled("pf3d-background", "section 2.4", "pF3D beside six incasts"),
     _sampled("pf3d-alone", "section 2.4", "pF3D alone"),
@@ -115,6 +146,34 @@ LISTED = [
 ]
 
 
+_MILC = "times of a production machine; what MILC sends there is not published"
+_EDISON = "counters of a production machine, not in the paper"
+_SENT = "what they send is not published; pF3D itself is confidential"
+NOT_MADE = [
+    NotMade(
+        AFAR,
+        "figure 1, right",
+        "MILC on Edison",
+        _MILC,
+    ),
+    NotMade(AFAR, "figures 2, 3", "a fat tree, a Cascade", "drawings without data"),
+    NotMade(AFAR, "figure 7", "MILC, time step by time step", "as figure 1, right"),
+    NotMade(
+        AFAR,
+        "figure 8",
+        "times predicted from Edison's counters",
+        _EDISON,
+    ),
+    NotMade(
+        AFAR,
+        "table III",
+        "Qbox, MILC and pF3D with AFAR",
+        _SENT,
+    ),
+    NotMade(AFAR, "figures 11, 12", "commands that compile MILC and Qbox", "no data"),
+]
+
+
 def list_(*, options: Options | None = None) -> int:
     """List the papers' tables and figures that netloom makes, with their commands.
 
@@ -137,11 +196,19 @@ def list_(*, options: Options | None = None) -> int:
         }
         for one in LISTED
     ]
-    return run.finish({"made": rows}, lambda: _text(rows), rows=rows)
+    missing = [
+        {"source": one.source, "what": one.what, "about": one.about, "why": one.why} for one in NOT_MADE
+    ]
+    return run.finish({"made": rows, "not_made": missing}, lambda: _text(rows, missing), rows=rows)
 
 
-def _text(rows: list[dict[str, Any]]) -> str:
-    return render.table(
+def _text(rows: list[dict[str, Any]], missing: list[dict[str, Any]]) -> str:
+    made = render.table(
         ["table or figure", "", "command"],
         [[row["what"], row["about"], row["command"]] for row in rows],
     )
+    not_made = render.table(
+        ["not made", "", "why"],
+        [[row["what"], row["about"], row["why"]] for row in missing],
+    )
+    return f"{made}\n\n{not_made}"

@@ -1,0 +1,197 @@
+"""`netloom interference`: minutes that jobs lost to their neighbours, from accounting and counters."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+from netloom.cli.shared import options, render
+from netloom.cli.shared.options import Options
+from netloom.cli.shared.run import Run
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from netloom._core import Fabric
+    from netloom.interference.accounts import JobRun
+    from netloom.interference.exposure import Exposure
+    from netloom.interference.losses import Loss
+
+METHOD = "quiet-runs"
+
+
+def interference(
+    runs: str,
+    fabric: str,
+    routes: str,
+    counters: str,
+    /,
+    *,
+    instead: str | None = None,
+    most: Annotated[int, options.COUNT] = 20,
+    options: Options | None = None,
+) -> int:
+    """Minutes that jobs lost to their neighbours, each with a 95 % interval, the link and the neighbours.
+
+    A run of a job is compared with runs of the same job that nobody disturbed. Where there are too few of
+    those it says so. Simulated jobs are compared with themselves alone: see `netloom noise`.
+
+    Parameters
+    ----------
+    runs
+        What ran when and where: a table with the columns job, number, start, end (seconds) and hosts (names
+        with spaces between), or what Slurm's `sacct` prints.
+    fabric
+        A dump, or a generator spec.
+    routes
+        The routes in force: a file, or an engine's name.
+    counters
+        Counters of all links in intervals, as `netloom counters poll` writes them, by the clock of RUNS.
+    instead
+        Other routes, a file or an engine's name: how far the runs would be exposed with these.
+    most
+        How many runs the printed table shows; JSON and CSV have all.
+    options
+        Common options; `-o` writes the result (.json, .csv, else text).
+    """
+    from netloom import _core
+    from netloom.interference import accounts, exposure, losses
+
+    options = options or Options()
+    run = Run("interference", options, product=False)
+    net = run.fabric(fabric)
+    tables = run.routes(routes, net, None)
+    others = None if instead is None else run.routes(instead, net, None)
+    ran, left_out = accounts.read(run.read("jobs", runs), runs, _hosts(net))
+    counted = _core.Counters.parse(run.read("counters", counters), net, label=counters)
+    carried = accounts.Carried.of(counted, len(net.link_table()["source"]))
+    with run.timed("compare"):
+        threads = options.threads
+        exposed = exposure.exposures(net, tables, ran, carried, threads=threads)
+        moved = None if others is None else exposure.exposures(net, others, ran, carried, threads=threads)
+        lost = losses.losses(ran, exposed)
+        together = losses.of_jobs(ran, exposed)
+    rows = [
+        _row(net, ran, at, exposed[at], lost[at], None if moved is None else moved[at])
+        for at in range(len(ran))
+    ]
+    result = {
+        "method": METHOD,
+        "quiet_percent": 100 * losses.QUIET,
+        "jobs": rows,
+        "together": [{"job": job, "hosts": hosts, **_told(one)} for (job, hosts), one in together.items()],
+        "left_out": left_out,
+    }
+    return run.finish(result, lambda: _text(result, most), rows=[_flat(row) for row in rows])
+
+
+def _hosts(net: Fabric) -> dict[str, int]:
+    """Hosts by their names, and by those of machines with one adapter."""
+    found: dict[str, int] = {}
+    for number, name in enumerate(net.host_names):
+        found.setdefault(name.split()[0], number)
+        found[name] = number
+    return found
+
+
+def _told(one: Loss) -> dict[str, Any]:
+    return {
+        "minutes_lost": one.minutes,
+        "low": one.low,
+        "high": one.high,
+        "no_statement": one.reason,
+        "quiet_runs": one.quiet_runs,
+    }
+
+
+def _row(
+    net: Fabric,
+    ran: Sequence[JobRun],
+    at: int,
+    exposed: Exposure,
+    lost: Loss,
+    moved: Exposure | None,
+) -> dict[str, Any]:
+    link = None
+    if exposed.link is not None:
+        table, names = net.link_table(), [*net.host_names, *net.switch_names]
+        link = {
+            "link": exposed.link,
+            "from": names[int(table["source"][exposed.link])],
+            "from_port": int(table["source_port"][exposed.link]),
+            "to": names[int(table["target"][exposed.link])],
+            "to_port": int(table["target_port"][exposed.link]),
+        }
+    return {
+        "name": ran[at].job,
+        "number": ran[at].number,
+        "hosts": len(ran[at].hosts),
+        "minutes": ran[at].seconds / 60,
+        **_told(lost),
+        "exposed_percent": 100 * exposed.share,
+        "worst_link": link,
+        "neighbours": [
+            {"name": ran[other].job, "number": ran[other].number, "share_percent": 100 * share}
+            for other, share in exposed.neighbours
+        ],
+        "estimated_percent": 100 * exposed.estimated,
+        "instead_percent": None if moved is None else 100 * moved.estimated,
+    }
+
+
+def _flat(row: Mapping[str, Any]) -> dict[str, Any]:
+    link = row["worst_link"]
+    flat = {key: value for key, value in row.items() if key not in ("worst_link", "neighbours")}
+    flat["worst_link"] = None if link is None else link["link"]
+    flat["neighbours"] = " ".join(f"{one['name']}.{one['number']}" for one in row["neighbours"])
+    return flat
+
+
+def _text(result: dict[str, Any], most: int) -> str:
+    from netloom.interference.losses import WHY
+
+    def interval(row: Mapping[str, Any]) -> list[str]:
+        if row["minutes_lost"] is None:
+            return ["-", "-"]
+        return [f"{row['minutes_lost']:.2f}", f"{row['low']:.2f} to {row['high']:.2f}"]
+
+    parts = []
+    header = ["all runs of a job", "hosts", "minutes lost", "95 %", "quiet runs"]
+    lines = [
+        [row["job"], str(row["hosts"]), *interval(row), str(row["quiet_runs"])] for row in result["together"]
+    ]
+    parts.append(render.table(header, lines, right=range(1, 5)))
+    told = [row for row in result["jobs"] if row["minutes_lost"] is not None]
+    told.sort(key=lambda row: (-row["minutes_lost"], row["name"], row["number"]))
+    moved = any(row["instead_percent"] is not None for row in told)
+    header = ["run", "minutes", "lost", "95 %", "exposed", "on the link", "to"]
+    lines = []
+    for row in told[:most]:
+        link, neighbours = row["worst_link"], row["neighbours"]
+        to = ", ".join(f"{one['name']} {one['number']}" for one in neighbours[:2])
+        line = [
+            f"{row['name']} {row['number']}",
+            f"{row['minutes']:.1f}",
+            *interval(row),
+            f"{row['exposed_percent']:.1f} %",
+            "-" if link is None else f"{link['from']}[{link['from_port']}] {link['to']}[{link['to_port']}]",
+            (to + (f", {len(neighbours) - 2} more" if len(neighbours) > 2 else "")) or "-",
+        ]
+        if moved:
+            line.append(f"{row['estimated_percent']:.1f} % > {row['instead_percent']:.1f} %")
+        lines.append(line)
+    if lines:
+        header = [*header, *(["with other routes"] if moved else [])]
+        parts.append(render.table(header, lines, right=range(1, 5)))
+    silent: dict[str, int] = {}
+    for row in result["jobs"]:
+        if row["no_statement"] is not None:
+            silent[row["no_statement"]] = silent.get(row["no_statement"], 0) + 1
+    parts.extend(
+        f"no statement of {render.count(count)} runs: {text}"
+        for why, text in WHY.items()
+        if (count := silent.get(why))
+    )
+    if len(told) > most:
+        parts.append(f"{render.count(len(told) - most)} more runs: --most, or -o")
+    parts.extend(f"left out: {text}" for text in result["left_out"][:5])
+    return "\n\n".join(parts)

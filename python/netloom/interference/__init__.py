@@ -1,0 +1,1 @@
+"""Minutes that jobs lose to their neighbours: from accounting, counters and routes."""
