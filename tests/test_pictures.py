@@ -16,6 +16,7 @@ from netloom.plot import style
 from netloom.plot.load import Curve, Point, load_picture
 from netloom.plot.matrix import coefficients_picture, grey_picture, matrix_picture
 from netloom.plot.paper import PAPER, Paper
+from netloom.plot.routings.profile import engines, profile_picture
 from netloom.plot.search import front_picture, told_points
 from netloom.plot.sweep import Curve as Swept
 from netloom.plot.sweep import Panel, sweep_picture
@@ -218,6 +219,25 @@ def test_type_shrinks_with_the_paper_but_stays_legible(paper, monkeypatch):
     assert sizes[8.2, 3.6] == 8.5
     assert sizes[6.0, 3.0] == pytest.approx(8.5 * 6.0 / 8.2)
     assert sizes[3.3, 2.4] == pytest.approx(8.5 * 0.7)
+
+
+def test_names_below_a_small_picture_touch_no_word_of_it(paper, monkeypatch):
+    """The first of nine names lay on the axis's label, and left the curves a sixth of the height."""
+    saved, seen = style._saved, []
+
+    def look(fig, kind):
+        fig.draw_without_rendering()
+        (axes,), (names,) = fig.axes, fig.legends
+        label = axes.xaxis.label.get_window_extent()
+        seen.append(names.get_window_extent().y1 <= label.y0 and axes.bbox.height > fig.bbox.height / 3)
+        return saved(fig, kind)
+
+    monkeypatch.setattr(style, "_saved", look)
+    paper(4.5, 3.3)
+    words = ("optimize", "afar", "coloured", "ftree", "d-mod-k", "s-mod-k", "minhop", "updn", "random")
+    cases = [{word: float(k * n) for n, word in enumerate(words)} for k in (1, 2, 3)]
+    profile_picture(engines(cases), title="t", kind="png")
+    assert seen == [True]
 
 
 def test_a_size_that_is_too_small_is_one_error_and_no_warning(paper, recwarn, netloom):

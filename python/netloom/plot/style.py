@@ -252,13 +252,26 @@ def head(fig: Figure, text: str, inches: float, points: float) -> None:
 
 def name_beside(axes: Axes, points: float, *, below: bool) -> None:
     """Names curves right of the axes, or below them; the figure's layout finds room for it."""
-    axes.legend(
-        loc="upper left",
-        bbox_to_anchor=(-0.12, -0.22) if below else (1.01, 1.0),
+    if not below:
+        axes.legend(
+            loc="upper left", bbox_to_anchor=(1.01, 1.0), frameon=False, fontsize=points, handlelength=3.2
+        )
+        return
+    fig: Any = axes.figure
+    handles, names = axes.get_legend_handles_labels()
+    fig.legend(
+        handles,
+        names,
+        loc="outside lower left",
+        ncols=max(int(fig.get_size_inches()[0] / _COLUMN), 1),
         frameon=False,
         fontsize=points,
         handlelength=3.2,
     )
+
+
+_COLUMN = 2.0
+"""Inches of a column of names below a picture."""
 
 
 def lines(text: str, inches: float, points: float, most: int = 2) -> str:

@@ -123,7 +123,7 @@ VERBS: dict[str, str | tuple[str, dict[str, str]]] = {
             "sweep": "Draw a sweep: means and their intervals by group.",
         },
     ),
-    "report": "Write a page that shows a fabric, routes with traffic, a run or a result.",
+    "report": "Write a page that shows a fabric, routes, a run or a result.",
     "apply": (
         "Put new routes on a live fabric, safely.",
         {
