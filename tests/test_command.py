@@ -141,7 +141,7 @@ def test_help_names_every_verb_on_one_screen(netloom):
     first = [line.split()[0] for line in lines if line.startswith("  ")]
     assert sorted(first[:-2]) == sorted(VERBS)
     titles = [line for line in lines[3:] if line and not line.startswith(" ")]
-    assert titles == ["Look", "Measure", "Improve", "Simulate and plan", "Live fabrics", "Begin"]
+    assert titles == ["Look", "Measure", "Improve", "Simulate and plan", "Begin"]
 
 
 def test_help_tells_no_default_of_switches_and_empty_lists(netloom):

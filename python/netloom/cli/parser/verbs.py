@@ -151,10 +151,12 @@ VERBS: dict[str, str | tuple[str, dict[str, str]]] = {
 
 _GROUPS = {
     "Look": ("fabric", "traffic", "check", "path", "loads", "plot", "report"),
-    "Measure": ("counters", "health", "interference", "record", "trace", "sample", "infer", "diagnose"),
-    "Improve": ("route", "optimize", "lanes"),
+    "Measure": (
+        *("counters", "health", "watch", "record", "trace"),
+        *("sample", "dataplane", "infer", "diagnose", "interference"),
+    ),
+    "Improve": ("route", "optimize", "lanes", "apply", "loop"),
     "Simulate and plan": ("simulate", "sweep", "noise", "plan", "study"),
-    "Live fabrics": ("watch", "apply", "loop", "dataplane"),
     "Begin": ("demo", "completion"),
 }
 """Verbs by what they are for, as `netloom --help` shows them."""
