@@ -251,6 +251,36 @@ WRONG = {
         nl.TrafficError,
         "matrix[0, 1]: masked: expected a value",
     ),
+    "a truth as the time limit of a verb": (
+        lambda: nl.simulate_routings("none.toml", time_limit=True),
+        nl.ArgumentError,
+        "time_limit: expected seconds, 0 or more, found True",
+    ),
+    "no number as the time between checkpoints": (
+        lambda: nl.simulate_routings("none.toml", checkpoint_every=float("nan")),
+        nl.ArgumentError,
+        "checkpoint_every: expected seconds, 0 to 1e9, found nan",
+    ),
+    "a word as ticks": (
+        lambda: nl.diagnose_counters(FABRIC, "none.txt", tick_ns="1"),
+        nl.ArgumentError,
+        "tick_ns: expected nanoseconds, 0 to 1e9, found '1'",
+    ),
+    "a number as traffic": (
+        lambda: nl.loads(FABRIC, "ftree", 5),
+        nl.ArgumentError,
+        "traffic: expected a Traffic, or a spec or file that Traffic.read takes, found 5",
+    ),
+    "nothing as a fabric": (
+        lambda: nl.optimize(None, TRAFFIC),
+        nl.ArgumentError,
+        "fabric: expected a Fabric, or a spec or file that Fabric.read takes, found None",
+    ),
+    "a layer's load that is no number": (
+        lambda: nl.optimize_layers(FABRIC, [("a", TRAFFIC, 1.0)], work=1).value_of([float("nan")]),
+        nl.ArgumentError,
+        "max_loads[0]: expected bytes, not negative, found NaN",
+    ),
     "a fabric's spec that is none": (
         lambda: nl.loads("two-level:leafs=2", "ftree", "shift:1"),
         nl.SpecError,
@@ -294,6 +324,7 @@ def test_errors_of_arguments_are_value_errors_too():
             "sources[1]: expected 0 to 2, found -1",
         ),
         ({"source": [0, 1], "destination": [1, 2], "bytes": [1, "x"]}, "column bytes: expected numbers"),
+        ({"source": [0, 1], "destination": [1, 2], "bytes": [1, "12"]}, "column bytes: expected numbers"),
         ({"source": [0, 1], "destination": [1, 2], "bytes": [1, np.nan]}, "entry 1 has NaN bytes"),
         (
             {"source": [None, "n1"], "destination": ["n1", "n2"], "bytes": [1, 2]},

@@ -15,6 +15,9 @@ from __future__ import annotations
 # Not from `typing`, which takes longer to import than all of this: a Ctrl-C in it would be a traceback.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from netloom import exact as exact
+    from netloom import examples as examples
+    from netloom import tables as tables
     from netloom._core import (
         Certificate,
         CheckReport,
@@ -193,10 +196,18 @@ _HOMES = {
 """Where names are that are neither the core's nor errors."""
 
 
+_MODULES = ("exact", "examples", "tables")
+"""Modules that are there as soon as their names are used."""
+
+
 # A type checker has the names above: with this it would take any.
 if not TYPE_CHECKING:
 
     def __getattr__(name):
+        if name in _MODULES:
+            import importlib
+
+            return importlib.import_module(f"netloom.{name}")
         if name not in __all__:
             raise AttributeError(f"module 'netloom' has no attribute {name!r}")
         import importlib

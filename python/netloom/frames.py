@@ -69,6 +69,10 @@ def traffic_from_pandas(
     amounts = frame["bytes"].to_numpy()
     if amounts.dtype.kind not in "iufO":
         raise TrafficError(f"column bytes: expected numbers, found {amounts.dtype}")
+    if amounts.dtype.kind == "O":
+        row = next((row for row, value in enumerate(amounts) if isinstance(value, str | bytes | bool)), None)
+        if row is not None:
+            raise TrafficError(f"column bytes: expected numbers, found {amounts[row]!r} in row {row}")
     try:
         amounts = amounts.astype(np.float64)
     except (TypeError, ValueError) as error:

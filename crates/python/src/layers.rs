@@ -79,6 +79,11 @@ impl PyOptimizedLayers {
     /// ArgumentError
     ///     If there are more or fewer than layers.
     fn value_of(&self, py: Python<'_>, max_loads: Vec<f64>) -> PyResult<f64> {
+        if let Some(at) = max_loads.iter().position(|load| !(load.is_finite() && *load >= 0.0)) {
+            let found = max_loads[at];
+            let message = format!("max_loads[{at}]: expected bytes, not negative, found {found:?}");
+            return Err(errors::argument(py, message));
+        }
         self.combined.value(&max_loads).ok_or_else(|| {
             let (expected, found) = (self.layers.len(), max_loads.len());
             errors::argument(py, format!("max_loads: expected {expected}, one a layer, found {found}"))

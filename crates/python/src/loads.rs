@@ -474,9 +474,9 @@ pub fn levels(fabric: &Fabric, loads: &LinkLoads, count: usize) -> Vec<(f64, usi
 #[allow(clippy::too_many_arguments)] // keyword arguments of one Python call
 pub fn loads(
     py: Python<'_>,
-    fabric: FabricOrSpec<'_>,
+    #[pyo3(from_py_with = arguments::fabric)] fabric: FabricOrSpec<'_>,
     routes: RoutesOrEngine<'_>,
-    traffic: TrafficOrSpec<'_>,
+    #[pyo3(from_py_with = arguments::traffic)] traffic: TrafficOrSpec<'_>,
     bounds: Option<&PyLinkLoads>,
     #[pyo3(from_py_with = arguments::threads)] threads: usize,
     #[pyo3(from_py_with = arguments::work)] work: Option<u64>,

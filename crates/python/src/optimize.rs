@@ -100,8 +100,8 @@ use crate::traffic::PyTraffic;
 #[allow(clippy::too_many_arguments)] // keyword arguments of one Python call
 pub fn optimize(
     py: Python<'_>,
-    fabric: FabricOrSpec<'_>,
-    traffic: TrafficOrSpec<'_>,
+    #[pyo3(from_py_with = arguments::fabric)] fabric: FabricOrSpec<'_>,
+    #[pyo3(from_py_with = arguments::traffic)] traffic: TrafficOrSpec<'_>,
     background: RoutesOrEngine<'_>,
     today: Option<RoutesOrEngine<'_>>,
     #[pyo3(from_py_with = arguments::penalty_per_change)] penalty_per_change: f64,

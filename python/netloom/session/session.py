@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from netloom import reading
-from netloom.errors import ArgumentError
 from netloom.findings import bad, findings
 from netloom.session import STDIO
+from netloom.session.arguments import real
 from netloom.session.faults import fallbacks, fault_lines
 from netloom.session.jobs_file import named_files, raise_in_jobs
 from netloom.session.sources import (
@@ -78,8 +78,8 @@ class Session:
         time_limit: float | None = None,
         progress: Callable[[int, int], object] | None = None,
     ) -> None:
-        if time_limit is not None and not time_limit >= 0:
-            raise ArgumentError(f"time_limit: expected seconds, 0 or more, found {time_limit}")
+        if time_limit is not None:
+            time_limit = real("time_limit", time_limit, "seconds, 0 or more")
         self.given_seed, self.seed = seed, seed or 0
         self.threads, self.work, self.time_limit = threads, work, time_limit
         self.notes: list[tuple[str, str]] = []

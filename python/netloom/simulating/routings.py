@@ -16,6 +16,7 @@ from netloom.errors import ArgumentError
 from netloom.runs import folder as runs
 from netloom.runs import lock
 from netloom.runs.folder import Recorded
+from netloom.session.arguments import real
 from netloom.session.faults import fallbacks
 from netloom.session.session import Session
 from netloom.session.side_by_side import partitions, side_by_side
@@ -120,12 +121,13 @@ def simulate_routings(
     >>> [run["routing"] for run in result["runs"]]
     ['ftree']
     """
+    every = real("checkpoint_every", checkpoint_every, "seconds, 0 to 1e9", most=1e9)
     session = Session(seed=seed, threads=threads, work=work, time_limit=time_limit, progress=progress)
     places = [None if path is None else Path(path) for path in (output, checkpoint)]
     check_places(*places)
     words = overrides(set, model, routings, allow_credit_loops, seed, work)
     given = opened(session, of_run(os.fspath(scenario), "scenario.toml"), words)
-    return of_routings(session, given, places[0], places[1], every=checkpoint_every, tables=tables)[0]
+    return of_routings(session, given, places[0], places[1], every=every, tables=tables)[0]
 
 
 def overrides(

@@ -4,7 +4,7 @@ mod real;
 mod specs;
 
 pub use real::*;
-pub use specs::{FabricOrSpec, TrafficOrSpec};
+pub use specs::{FabricOrSpec, TrafficOrSpec, fabric, traffic};
 
 use pyo3::prelude::*;
 use pyo3::types::PyBool;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use pyo3::prelude::*;
 
+use crate::errors;
 use crate::fabric::PyFabric;
 use crate::traffic::PyTraffic;
 
@@ -17,6 +18,32 @@ pub enum FabricOrSpec<'py> {
     /// A spec, or a file.
     #[pyo3(annotation = "str")]
     Spec(PathBuf),
+}
+
+/// The argument `fabric`.
+///
+/// # Errors
+/// `ArgumentError` for what is neither.
+pub fn fabric<'py>(value: &Bound<'py, PyAny>) -> PyResult<FabricOrSpec<'py>> {
+    of("fabric", "a Fabric, or a spec or file that Fabric.read takes", value)
+}
+
+/// The argument `traffic`.
+///
+/// # Errors
+/// `ArgumentError` for what is neither.
+pub fn traffic<'py>(value: &Bound<'py, PyAny>) -> PyResult<TrafficOrSpec<'py>> {
+    of("traffic", "a Traffic, or a spec or file that Traffic.read takes", value)
+}
+
+fn of<'py, T>(name: &str, expected: &str, value: &Bound<'py, PyAny>) -> PyResult<T>
+where
+    T: for<'a> FromPyObject<'a, 'py>,
+{
+    value.extract::<T>().map_err(|_| match super::shown(value) {
+        Ok(found) => errors::argument(value.py(), format!("{name}: expected {expected}, found {found}")),
+        Err(error) => error,
+    })
 }
 
 impl FabricOrSpec<'_> {

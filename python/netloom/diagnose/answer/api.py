@@ -17,6 +17,7 @@ from netloom.errors import ArgumentError, FormatError, NetloomError
 from netloom.files import Scratch
 from netloom.manifest import content
 from netloom.runs import folder as runs
+from netloom.session.arguments import real
 from netloom.session.session import Session
 
 if TYPE_CHECKING:
@@ -109,6 +110,10 @@ def diagnose_counters(
     extras.need("scipy")
     session = Session()
     earlier = None if before is None else Path(before)
+    if seconds is not None:
+        seconds = real("seconds", seconds, "seconds, 0 to 1e9", most=1e9)
+    if tick_ns is not None:
+        tick_ns = real("tick_ns", tick_ns, "nanoseconds, 0 to 1e9", most=1e9)
     times = (seconds, tick_ns)
     return of_counters(session, session.fabric(fabric), Path(counters), earlier, times, traffic)
 

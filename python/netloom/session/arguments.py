@@ -1,0 +1,48 @@
+"""Real arguments of functions written in Python: within their range, never a truth value, a text or NaN."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from netloom.errors import ArgumentError
+
+
+def real(name: str, value: Any, expected: str, least: float = 0.0, most: float = math.inf) -> float:
+    """A number of a range.
+
+    Parameters
+    ----------
+    name : str
+        The argument's.
+    value : float
+        What was given.
+    expected : str
+        What the range is, in words.
+    least, most : float
+        The range.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ArgumentError
+        With the argument's name and what was given.
+
+    Examples
+    --------
+    >>> real("seconds", 2, "seconds, 0 or more")
+    2.0
+    """
+    number = math.nan
+    if not type(value).__name__.startswith("bool") and not isinstance(value, str | bytes):
+        try:
+            number = float(value)
+        except (TypeError, ValueError, ArithmeticError):
+            pass
+    if not least <= number <= most:
+        text = repr(value) if not isinstance(value, int) or abs(value) < 10**60 else "a huge number"
+        raise ArgumentError(f"{name}: expected {expected}, found {text[:60]}")
+    return number
