@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 from typing import Any
 
@@ -38,10 +39,8 @@ def real(name: str, value: Any, expected: str, least: float = 0.0, most: float =
     """
     number = math.nan
     if not type(value).__name__.startswith("bool") and not isinstance(value, str | bytes):
-        try:
+        with contextlib.suppress(TypeError, ValueError, ArithmeticError):
             number = float(value)
-        except (TypeError, ValueError, ArithmeticError):
-            pass
     if not least <= number <= most:
         text = repr(value) if not isinstance(value, int) or abs(value) < 10**60 else "a huge number"
         raise ArgumentError(f"{name}: expected {expected}, found {text[:60]}")
