@@ -42,4 +42,4 @@ def student(degrees: int) -> float:
         (5 * z**5 + 16 * z**3 + 3 * z) / 96,
         (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384,
     )
-    return z + sum(term / degrees ** (power + 1) for power, term in enumerate(terms))
+    return z + sum(term / float(degrees ** (power + 1)) for power, term in enumerate(terms))
