@@ -159,7 +159,7 @@ fn groups_do_not_hang_on_names_orders_or_ports() {
     for spec in specs.chain(others.map(str::to_owned)) {
         let whole = generate(&spec).unwrap();
         let size = whole.switch_count() / named(&spec, &whole);
-        // Five seeds of all shapes were measured: NETLOOM_TRIALS=5.
+        // The large ones only where somebody asks.
         for seed in 0..trials(u64::from(whole.switch_count() <= 72)) {
             let fabric = shuffled(&whole, seed);
             let of_guid: std::collections::HashMap<u64, usize> =

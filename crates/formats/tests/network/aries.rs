@@ -74,7 +74,6 @@ fn the_dump_of_a_machine_is_what_its_generator_makes() {
 #[test]
 fn groups_are_found_from_cables_where_five_percent_are_absent() {
     let whole = file("aries/theta.interconnect.gz").fabric;
-    // Those below are free to look at; five were measured.
     for seed in 0..trials(1) {
         let mut cables: Vec<LinkId> =
             whole.links().filter(|&l| l < whole.reverse(l) && whole.between_switches(l)).collect();
