@@ -30,7 +30,8 @@ def new(spec: str, /, *, options: Options | None = None) -> int:
     ----------
     spec
         `quartz1`, `cab`, `fattree:pods=4,leaves=24,hosts=32,spines=16,groups=2,cores=24`,
-        `xgft:m=18x18x36,w=1x9x18`, `two-level:leaves=8,hosts=4,spines=4`, `dragonfly:p=4,a=8,h=4` or `theta`.
+        `xgft:m=18x18x36,w=1x9x18`, `two-level:leaves=8,hosts=4,spines=4`, `dragonfly:p=4,a=8,h=4`, `aries:…`,
+        `edison` or `theta`.
     options
         Common options.
     """

@@ -53,7 +53,7 @@ pub fn dla(fabric: &Fabric, structure: &Structure, options: &EngineOptions) -> R
         false => lanes::assign(fabric, &order, &routes).map_err(|waiting| {
             let [a, b] = <[_; 2]>::from(waiting).map(|link| fabric.describe_link(link));
             RoutingError::NotDragonfly(format!(
-                "{}, and with the ways that are left {a} and {b} wait for each other on any lanes",
+                "{}, and on the ways that `dla` chooses {a} and {b} wait for each other whatever lanes they take",
                 missing(fabric, groups, &paths)
             ))
         })?,

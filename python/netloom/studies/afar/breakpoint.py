@@ -58,11 +58,14 @@ class Points:
             placements.append(np.full(len(one.job), number, dtype=np.int64))
             jobs.append(one.job + first)
             first += int(one.job.max(initial=-1)) + 1
-        columns = [
-            np.concatenate([getattr(one, name) for one in some])
-            for name in ("load_gb", "count", "time_s", "square_s2")
-        ]
-        return cls(*columns, placement=np.concatenate(placements), job=np.concatenate(jobs))
+        return cls(
+            load_gb=np.concatenate([one.load_gb for one in some]),
+            count=np.concatenate([one.count for one in some]),
+            time_s=np.concatenate([one.time_s for one in some]),
+            square_s2=np.concatenate([one.square_s2 for one in some]),
+            placement=np.concatenate(placements),
+            job=np.concatenate(jobs),
+        )
 
 
 @dataclass(frozen=True)

@@ -227,10 +227,10 @@ class Study:
             for first in range(0, half, published.RANKS_PER_HOST):
                 here, there = int(hosts[first]), int(hosts[first + half])
                 way = [*self._ftree.path(here, there), *self._ftree.path(there, here)]
-                load = max(float(gb[link]) for link in way)
+                most = max(float(gb[link]) for link in way)
                 block = np.arange(first, first + published.RANKS_PER_HOST)
                 times = ends[np.concatenate([block, block + half])]
-                rows.append((load, len(times), float(times.sum()), float((times**2).sum()), at))
+                rows.append((most, len(times), float(times.sum()), float((times**2).sum()), at))
         load, count, total, squares, numbers = (np.array(column) for column in zip(*rows, strict=True))
         numbers = numbers.astype(np.int64)
         return Points(load, count.astype(float), total, squares, np.full(len(load), 0), numbers)
