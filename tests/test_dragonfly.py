@@ -403,3 +403,17 @@ def test_an_entry_over_a_second_global_cable_is_a_longer_way(netloom):
     assert updn["ok"] is True
     assert updn["non_minimal_pairs"] == updn["detours"] > 0
     assert updn["up_down_violations"] == 0
+
+
+def test_longer_ways_of_a_damaged_dragonfly_are_notes(netloom):
+    """Six cables cut: ways by a third group may be longer than over two global cables."""
+    groups = ("--groups", "g([0-9]+)r")
+    netloom.ok("fabric", "damage", SMALL, "--random-links", "6", "--seed", "2", "-o", "cut.txt")
+    netloom.ok("route", "dla", "cut.txt", *groups, "-o", "r.lfts", "--write-sl2vl", "r.sl2vl")
+    found = netloom.result("check", "cut.txt", "r.lfts", "--sl2vl", "r.sl2vl", *groups)
+    assert found["ok"]
+    assert found["non_minimal_pairs"] > 0
+    assert found["credit_loops"] == 0
+    longer = [one for one in found["findings"] if one["kind"] == "non-minimal"]
+    assert longer
+    assert {one["severity"] for one in longer} == {"note"}

@@ -26,7 +26,8 @@ pub struct PyCheckReport {
 
 #[pymethods]
 impl PyCheckReport {
-    /// Whether nothing is wrong: no unreachable pair, credit loop, missing or invalid entry.
+    /// Whether nothing was found that other tables would do better: no unreachable pair, credit loop, missing or invalid entry, no way
+    /// that is longer than the shortest (`netloom check` takes these for notes on a dragonfly).
     #[getter]
     fn ok(&self) -> bool {
         self.report.ok()
