@@ -82,7 +82,8 @@ def test_safe_tables_of_other_ways_are_kept_where_none_better_are_found(netloom)
     assert (result["changed_entries"], result["repaired_entries"]) == (0, 0)
     # `dla` has less, on two lanes.
     assert {"today-is-better", "needs-lanes"} <= set(kinds(result))
-    assert netloom.result("check", net, "x.lfts", *other, code=1)["credit_loops"] == 0
+    # Some of their ways are longer than the shortest, which on a dragonfly is noted.
+    assert netloom.result("check", net, "x.lfts", *other)["credit_loops"] == 0
     lanes = netloom.result("optimize", net, "all-to-all", *options, "--write-sl2vl", "x.sl2vl")
     assert (lanes["max_load"], lanes["taken_from"], lanes["lanes"]) == (71.0, "dla", 2)
 

@@ -72,6 +72,7 @@ VERBS = [
     "sample",
     "dataplane",
     "diagnose",
+    "interference",
     "loop",
     "study",
     "plan",

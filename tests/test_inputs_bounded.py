@@ -154,13 +154,13 @@ class TestWaits:
             jobs.placed(nothing, nothing, fifo, again=True)  # type: ignore[arg-type]
 
     def test_nor_is_a_file_that_it_names(self, netloom):
-        from netloom.cli.shared import jobs
+        from netloom.session import placement
 
         os.mkfifo(netloom.folder / "matrix.mtx")
         file = netloom.folder / "jobs.toml"
         file.write_text('[[job]]\nname = "a"\nmatrix = "matrix.mtx"\n')
         with pytest.raises(OSError, match="is no regular file") as caught:
-            jobs._refuse_pipes(file)
+            placement._refuse_pipes(file)
         assert caught.value.filename == str(netloom.folder / "matrix.mtx")
 
     def test_a_pipe_that_comes_in_a_file_s_place_is_not_waited_for(self, tmp_path, monkeypatch):
