@@ -417,3 +417,8 @@ def test_longer_ways_of_a_damaged_dragonfly_are_notes(netloom):
     longer = [one for one in found["findings"] if one["kind"] == "non-minimal"]
     assert longer
     assert {one["severity"] for one in longer} == {"note"}
+    fabric = nl.Fabric.read(netloom.folder / "cut.txt")
+    fabric = fabric.with_groups([int(str(name)[1:3]) for name in fabric.switch_names])
+    report = nl.check(fabric, nl.route("dla", fabric))
+    assert report.ok
+    assert report.non_minimal_pairs == found["non_minimal_pairs"]

@@ -16,7 +16,7 @@ from netloom.cli.shared.lanes import with_lanes
 from netloom.cli.shared.options import Options
 from netloom.cli.shared.run import Run
 from netloom.errors import FormatError
-from netloom.findings import bad, finding, findings
+from netloom.findings import bad, finding, of_routes
 from netloom.optimizing.matrices import CERTIFICATES
 from netloom.shown import legend
 
@@ -95,7 +95,7 @@ def check(
     tables = with_lanes(run, net, tables, sl2vl, sl)
     with run.timed("check"):
         report = _core.check(net, tables, threads=run.options.threads)
-    result = _report(report, tables, routes, by_groups=net.shape["kind"] == "dragonfly")
+    result = _report(net, report, tables, routes)
     if demand is not None and certificate is not None:
         assert traffic is not None
         claims = _claims(run, certificate, net, traffic, demand)
@@ -179,7 +179,7 @@ def _judged(fabric: Fabric, traffic: Traffic, claim: Certificate, tables: Routes
     }
 
 
-def _report(report: CheckReport, tables: Routes, file: str, *, by_groups: bool) -> dict[str, Any]:
+def _report(fabric: Fabric, report: CheckReport, tables: Routes, file: str) -> dict[str, Any]:
     # The check itself counts entries that lead nowhere; of the file's other faults only the lines tell.
     told = [fault for fault in tables.faults if fault[1] in ("port-above-radix", "conflict")]
     result: dict[str, Any] = {"ok": report.ok, "pairs": report.pairs}
@@ -187,11 +187,7 @@ def _report(report: CheckReport, tables: Routes, file: str, *, by_groups: bool) 
     result |= {key: getattr(report, key) for key, _ in _COUNTS}
     result["invalid_entries"] += len(told)
     result |= {"lanes": report.lanes, "cycle": report.cycle}
-    told_of = [*fault_lines(tables.faults, file), *findings(report.findings)]
-    # Ways of a dragonfly count global cables before hops; longer ones keep damaged ones free of deadlock.
-    for one in told_of if by_groups else ():
-        if one["kind"] == "non-minimal":
-            one["severity"] = "note"
+    told_of = [*fault_lines(tables.faults, file), *of_routes(fabric, report)]
     return {**result, "ok": not bad(told_of), "findings": told_of}
 
 

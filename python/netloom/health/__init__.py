@@ -115,6 +115,17 @@ class Cable:
         """What it is ranked by."""
         return min(self.problems, key=lambda one: one.rank)
 
+    def told(self, rank: int) -> dict[str, Any]:
+        """For a result: the cable that is `rank`th to look at, counted from 1."""
+        return {
+            "rank": rank,
+            "severity": self.worst.severity,
+            "kind": self.worst.kind,
+            "ends": list(self.ends),
+            "bytes_per_second": self.bytes_per_s,
+            "problems": [one.told() for one in self.problems],
+        }
+
 
 @dataclass
 class Health:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from netloom.findings import Finding, finding, findings, without_entries
+from netloom.findings import Finding, finding, of_routes, without_entries
 from netloom.optimizing import today as in_force
 from netloom.session.session import Session
 from netloom.shown import units as render
@@ -84,9 +84,9 @@ def judged(
 
     threads = session.threads
     with session.timed("check"):
-        found = findings(_core.check(fabric, routes, threads=threads).findings)
+        found = of_routes(fabric, _core.check(fabric, routes, threads=threads))
         if left is not None:
-            there = findings(_core.check(*left, threads=threads).findings)
+            there = of_routes(left[0], _core.check(*left, threads=threads))
             found = [one for one in found if one["kind"] not in _LONGER]
             found += [one for one in there if one["kind"] in _LONGER]
     session.findings += found

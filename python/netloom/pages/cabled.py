@@ -60,17 +60,7 @@ def document(fabric: Fabric) -> dict[str, Any]:
             for name, members, _ in net.tiers
         ],
         "stages": stages(fabric),
-        "cables": [
-            {
-                "rank": number,
-                "severity": cable.worst.severity,
-                "kind": cable.worst.kind,
-                "ends": list(cable.ends),
-                "bytes_per_second": cable.bytes_per_s,
-                "problems": [one.told() for one in cable.problems],
-            }
-            for number, cable in enumerate(found.cables, 1)
-        ],
+        "cables": [cable.told(rank) for rank, cable in enumerate(found.cables, 1)],
         "findings": _findings(fabric, cable_findings(found.cables), found.findings),
         "links": net.told({"marks": marks}, "marks"),
     }

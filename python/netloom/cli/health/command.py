@@ -86,17 +86,7 @@ def health(
         "links": net.links,
         **between,
         "expected_by": None if found.plan is None else found.plan.by,
-        "cables": [
-            {
-                "rank": number,
-                "severity": cable.worst.severity,
-                "kind": cable.worst.kind,
-                "ends": list(cable.ends),
-                "bytes_per_second": cable.bytes_per_s,
-                "problems": [one.told() for one in cable.problems],
-            }
-            for number, cable in enumerate(found.cables, 1)
-        ],
+        "cables": [cable.told(rank) for rank, cable in enumerate(found.cables, 1)],
         "findings": cable_findings(found.cables) + found.findings + odd,
     }
     others = found.findings + odd
