@@ -101,7 +101,12 @@ def site(seed: int, rounds: int = ROUNDS) -> Site:
         fabric,
         routes,
         runs,
-        Carried(np.concatenate(starts), np.concatenate(ends), np.concatenate(carried)),
+        Carried(
+            np.concatenate(starts),
+            np.concatenate(ends),
+            np.concatenate(carried),
+            np.ones(np.concatenate(carried).shape, dtype=bool),
+        ),
         lost,
     )
 

@@ -108,6 +108,7 @@ def test_what_was_found_by_then_is_returned_where_that_is_asked_for(notebook, ca
         told, seconds = notebook.run(code, interrupt=True)
         if told["status"] == "ok":
             break
+        assert told["ename"] == "KeyboardInterrupt", told
     assert told["status"] == "ok", (told, seconds)
     assert "interrupted" in notebook.value("repr(found)")
     assert notebook.value("found.stopped") == "interrupted"

@@ -155,7 +155,7 @@ def _text(result: dict[str, Any], most: int) -> str:
         return [f"{row['minutes_lost']:.2f}", f"{row['low']:.2f} to {row['high']:.2f}"]
 
     parts = []
-    header = ["all runs of a job", "hosts", "minutes lost", "95 %", "quiet runs"]
+    header = ["told runs of a job", "hosts", "minutes lost", "95 %", "quiet runs"]
     lines = [
         [row["job"], str(row["hosts"]), *interval(row), str(row["quiet_runs"])] for row in result["together"]
     ]
@@ -194,4 +194,6 @@ def _text(result: dict[str, Any], most: int) -> str:
     if len(told) > most:
         parts.append(f"{render.count(len(told) - most)} more runs: --most, or -o")
     parts.extend(f"left out: {text}" for text in result["left_out"][:5])
+    if len(result["left_out"]) > 5:
+        parts.append(f"{render.count(len(result['left_out']) - 5)} more left out: -o")
     return "\n\n".join(parts)

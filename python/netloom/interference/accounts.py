@@ -55,6 +55,32 @@ class JobRun:
         return self.end_s - self.start_s
 
 
+_UNKNOWN = {"saturated", "reset", "missing", "unsupported"}
+"""Qualities of counters that do not say what a link carried."""
+
+
+@dataclass(frozen=True)
+class _Interval:
+    """By directed link."""
+
+    bytes: Array
+    read: npt.NDArray[np.bool_]
+    doubtful: npt.NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, links: int) -> _Interval:
+        """One of which nothing was read."""
+        return cls(np.zeros(links), np.zeros(links, dtype=bool), np.zeros(links, dtype=bool))
+
+    def add(self, link: int, row: Mapping[str, str]) -> None:
+        """A row of counters; of lanes, one that is not known is enough."""
+        name = "xmit_bytes" if row["xmit_bytes"] else "rcv_bytes"
+        doubts = dict(word.split("=", 1) for word in row["quality"].split())
+        self.read[link] = True
+        self.doubtful[link] |= not row[name] or bool(_UNKNOWN & set(doubts.get(name, "").split("+")))
+        self.bytes[link] += float(row[name] or 0)
+
+
 @dataclass(frozen=True)
 class Carried:
     """What every link carried, interval by interval.
@@ -65,11 +91,14 @@ class Carried:
         Of the intervals.
     bytes : array of float
         By interval and directed link.
+    known : array of bool
+        Whether that was read, and neither saturated nor set back.
     """
 
     start_s: Array
     end_s: Array
     bytes: Array
+    known: npt.NDArray[np.bool_]
 
     @classmethod
     def of(cls, counters: Counters, links: int) -> Carried:
@@ -81,17 +110,22 @@ class Carried:
         links : int
             Directed links of the fabric.
         """
-        rows = csv.DictReader(io.StringIO(counters.to_bytes().decode()))
-        spans: dict[tuple[int, int], Array] = {}
-        for row in rows:
+        # What is sent, not `measure`: ends that are read at two moments differ, and own loads are compared.
+        whole: dict[tuple[int, int], _Interval] = {}
+        by_lane: dict[tuple[int, int], _Interval] = {}
+        for row in csv.DictReader(io.StringIO(counters.to_bytes().decode())):
             span = (int(row["start_ns"]), int(row["end_ns"]))
-            of = spans.setdefault(span, np.zeros(links))
-            of[int(row["link"])] += float(row["xmit_bytes"] or row["rcv_bytes"] or 0)
-        starts, ends = (np.array([span[at] for span in spans]) / 1e9 for at in (0, 1))
-        return cls(starts, ends, np.array(list(spans.values())).reshape(len(spans), links))
+            of = (by_lane if row["lane"] else whole).setdefault(span, _Interval.of(links))
+            of.add(int(row["link"]), row)
+        # Lanes beside their whole link would count twice.
+        found = by_lane | whole
+        starts, ends = (np.array([span[at] for span in found]) / 1e9 for at in (0, 1))
+        carried = np.array([one.bytes for one in found.values()]).reshape(len(found), links)
+        known = np.array([one.read & ~one.doubtful for one in found.values()]).reshape(len(found), links)
+        return cls(starts, ends, carried, known)
 
-    def during(self, start_s: float, end_s: float) -> tuple[Array, float]:
-        """What links carried in a time, bytes, and which share of it the intervals cover.
+    def during(self, start_s: float, end_s: float) -> tuple[Array, Array]:
+        """What each link carried in a time, bytes, and for which share of it that is known.
 
         Of an interval that is only partly in it, as large a part counts.
         """
@@ -99,7 +133,11 @@ class Carried:
         inside = np.maximum(inside, 0.0)
         length = self.end_s - self.start_s
         part = np.divide(inside, length, out=np.zeros_like(inside), where=length > 0)
-        return part @ self.bytes, float(inside.sum() / (end_s - start_s)) if end_s > start_s else 0.0
+        here = np.flatnonzero(inside)
+        carried = part[here] @ self.bytes[here]
+        if end_s <= start_s:
+            return carried, np.zeros_like(carried)
+        return carried, inside[here] @ self.known[here] / (end_s - start_s)
 
 
 def read(data: bytes, label: str, hosts: Mapping[str, int]) -> tuple[list[JobRun], list[str]]:
@@ -124,8 +162,8 @@ def read(data: bytes, label: str, hosts: Mapping[str, int]) -> tuple[list[JobRun
     FormatError
         If it is neither, or nothing is left.
     """
-    rows = _slurm(data, label) if slurm.is_slurm(data) else _table(data, label)
-    found, left_out = [], []
+    found, left_out = [], list[str]()
+    rows = _slurm(data, label, left_out) if slurm.is_slurm(data) else _table(data, label)
     for job, number, start, end, names in rows:
         missing = [name for name in names if name not in hosts]
         if missing:
@@ -142,12 +180,14 @@ def read(data: bytes, label: str, hosts: Mapping[str, int]) -> tuple[list[JobRun
 _Row = tuple[str, str, float, float, Sequence[str]]
 
 
-def _slurm(data: bytes, label: str) -> list[_Row]:
-    return [
-        (job.name, job.number, job.start, job.end, job.nodes)
-        for job in slurm.read(data, label)
-        if job.start is not None and job.end is not None
-    ]
+def _slurm(data: bytes, label: str, left_out: list[str]) -> list[_Row]:
+    found: list[_Row] = []
+    for job in slurm.read(data, label):
+        if job.start is None or job.end is None or not job.ended:
+            left_out.append(f"{job.name} {job.number}: it has not ended, or no start or end is told")
+        else:
+            found.append((job.name, job.number, job.start, job.end, job.nodes))
+    return found
 
 
 def _table(data: bytes, label: str) -> list[_Row]:

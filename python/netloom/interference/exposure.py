@@ -33,7 +33,7 @@ class Exposure:
     neighbours : tuple of (int, float)
         Places of these runs in the list, and their shares of the neighbours' bytes there; largest first.
     covered : float
-        The share of its time that counters cover.
+        The share of its time for which it is known what its hosts' links and those on its ways carried.
     own_s : float
         For how long its own bytes are on its busiest link, those of hosts included: how far it is in its own
         way, which differs by placement.
@@ -72,7 +72,7 @@ def exposures(
     receiving = _receiving(fabric)
     found = []
     for at, run in enumerate(runs):
-        total, covered = carried.during(run.start_s, run.end_s)
+        total, known = carried.during(run.start_s, run.end_s)
         own = _gravity(fabric, routes, run, total, receiving, threads)
         others: dict[int, Array] = {}
         for number, other in enumerate(runs):
@@ -81,6 +81,8 @@ def exposures(
                 meanwhile, _ = carried.during(start, end)
                 others[number] = _gravity(fabric, routes, other, meanwhile, receiving, threads)
         used = between & (own > 0)
+        hosts = np.array(run.hosts)
+        covered = float(known[[*hosts, *receiving[hosts], *np.flatnonzero(used)]].min())
         theirs = sum(others.values(), np.zeros_like(own))
         share = np.divide(theirs, own + theirs, out=np.zeros_like(own), where=used)
         exposed = np.where(used, total * share / (rate * run.seconds), 0.0)

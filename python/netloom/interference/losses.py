@@ -2,7 +2,7 @@
 
 **The reference** are quiet runs of the same job: those whose neighbours' bytes were on no link of theirs for
 more than `QUIET` of their time. A queue behind bytes of neighbours lasts at most as long as these bytes do,
-so that is also about the most that a quiet run can have lost.
+so that is also about the most that a quiet run can have lost on one link.
 
 **The interval.** What a run has lost is what it took less the quiet ones' mean; the interval is Student's of
 one more quiet run (a *prediction* interval), because what the run would have taken alone is one more draw,

@@ -332,9 +332,10 @@ class Session:
             data = self.read("routes", source)
             routes = _core.Routes.parse(data, fabric, label=source, strict=strict)
         if strict:
-            self.findings = list(fault_lines(routes.faults, source))
-            for finding in self.findings:
-                self.note(finding["text"])
+            faults = fault_lines(routes.faults, source)
+            self.findings += faults
+            for fault in faults:
+                self.note(fault["text"])
         return routes
 
     def with_paths(self, tables: Routes, file: Path | None) -> Routes:

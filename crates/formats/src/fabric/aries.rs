@@ -191,7 +191,7 @@ impl<'a> Wiring<'a> {
             }
         }
         check_ends(&routers, &of_name, label)?;
-        let hosts = hosts(&routers);
+        let hosts = hosts(&routers, label)?;
         Ok(Self { routers, hosts })
     }
 
@@ -290,7 +290,10 @@ fn check_ends(
 }
 
 /// A host for every two processor tiles.
-fn hosts(routers: &[Router<'_>]) -> Vec<Host> {
+///
+/// # Errors
+/// If a router has a tile without its second.
+fn hosts(routers: &[Router<'_>], label: &str) -> Result<Vec<Host>, FormatError> {
     let mut hosts = Vec::new();
     for (number, router) in (0..).zip(routers) {
         let mut processors = Vec::new();
@@ -302,8 +305,13 @@ fn hosts(routers: &[Router<'_>]) -> Vec<Host> {
         let blade = router.name.rsplit_once('a').map_or(router.name, |(blade, _)| blade);
         for (i, pair) in processors.chunks(2).enumerate() {
             let (tile, line) = pair[0];
+            if pair.len() < 2 {
+                let (name, found) = (router.name, processors.len());
+                let message = format!("expected two processor tiles a host, found {found} of {name}");
+                return Err(FormatError::at(label, line, message));
+            }
             hosts.push(Host { name: format!("{blade}n{i}"), router: number, tile, line });
         }
     }
-    hosts
+    Ok(hosts)
 }

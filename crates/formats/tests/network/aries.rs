@@ -161,6 +161,10 @@ fn wiring_that_is_wrong_is_refused_with_its_line() {
             "x:8: expected one place (group:chassis:slot) for every router",
         ),
         (told(&|lines| lines[60] = "c0-0c0s1a0l14(3:0:0) blue -> unused".into()), "x:61: expected one place"),
+        (
+            told(&|lines| lines[41] = "c0-0c0s0a0l51(3:0:0) ptile -> unused".into()),
+            "x:41: expected two processor tiles a host, found 1 of c0-0c0s0a0",
+        ),
         (told(&|lines| lines[5].truncate(9)), "x:6: expected a tile such as c0-0c0s0a0l00(0:0:0)"),
         (told(&|lines| lines[95].truncate(24)), "x:96: truncated dump: expected"),
         (
