@@ -107,6 +107,8 @@ COMMANDS = [
     "counters diff net.txt before.gz after.gz",
     "counters check net.txt c.csv",
     "health net.txt before.gz after.gz",
+    "interference examples/interference/runs.csv two-level:leaves=4,hosts=4,spines=2 ftree "
+    "examples/interference/counters.csv.gz",
     "infer net.txt a.lfts c.csv",
     "route minhop net.txt bisection",
     "check net.txt a.lfts",
