@@ -8,9 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from netloom.cli.shared import inputs, render, results
-from netloom.cli.shared.addresses import with_paths
 from netloom.cli.shared.exits import UsageError
-from netloom.cli.shared.inputs import fault_lines
 from netloom.cli.shared.lanes import check as check_lanes
 from netloom.cli.shared.lanes import with_lanes
 from netloom.cli.shared.options import Options
@@ -18,6 +16,7 @@ from netloom.cli.shared.run import Run
 from netloom.errors import FormatError
 from netloom.findings import bad, finding, of_routes
 from netloom.optimizing.matrices import CERTIFICATES
+from netloom.session.faults import fault_lines
 from netloom.shown import legend
 
 if TYPE_CHECKING:
@@ -91,7 +90,7 @@ def check(
     run = Run("check", options or Options(), product=False)
     net = inputs.with_roots(run, inputs.with_groups(run, run.fabric(fabric, warn=True), groups), roots)
     demand = None if traffic is None else run.traffic(traffic, net)
-    tables = with_paths(run, run.routes(routes, net, None, strict=False), paths)
+    tables = run.with_paths(run.routes(routes, net, None, strict=False), paths)
     tables = with_lanes(run, net, tables, sl2vl, sl)
     with run.timed("check"):
         report = _core.check(net, tables, threads=run.options.threads)

@@ -70,8 +70,9 @@ def interference(
         moved = None if others is None else exposure.exposures(net, others, ran, carried, threads=threads)
         lost = losses.losses(ran, exposed)
         together = losses.of_jobs(ran, exposed)
+    table, names = net.link_table(), [*net.host_names, *net.switch_names]
     rows = [
-        _row(net, ran, at, exposed[at], lost[at], None if moved is None else moved[at])
+        _row(table, names, ran, at, exposed[at], lost[at], None if moved is None else moved[at])
         for at in range(len(ran))
     ]
     result = {
@@ -104,7 +105,8 @@ def _told(one: Loss) -> dict[str, Any]:
 
 
 def _row(
-    net: Fabric,
+    table: Mapping[str, Any],
+    names: Sequence[str],
     ran: Sequence[JobRun],
     at: int,
     exposed: Exposure,
@@ -113,7 +115,6 @@ def _row(
 ) -> dict[str, Any]:
     link = None
     if exposed.link is not None:
-        table, names = net.link_table(), [*net.host_names, *net.switch_names]
         link = {
             "link": exposed.link,
             "from": names[int(table["source"][exposed.link])],

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from netloom.cli.shared import inputs, options, outputs, results, users
-from netloom.cli.shared.addresses import with_paths
 from netloom.cli.shared.lanes import check as check_lanes
 from netloom.cli.shared.lanes import with_lanes
 from netloom.cli.shared.options import Options
@@ -68,7 +67,7 @@ def loads(
     net = inputs.with_roots(run, inputs.with_groups(run, run.fabric(fabric, warn=True), groups), roots)
     cables = users.found(net, users_of)
     demand = run.traffic(traffic, net)
-    tables = with_paths(run, run.routes(routes, net, demand), paths)
+    tables = run.with_paths(run.routes(routes, net, demand), paths)
     tables = with_lanes(run, net, tables, sl2vl, sl)
     with run.timed("loads"), run.blaming(routes):
         found = run.loads(net, tables, demand)

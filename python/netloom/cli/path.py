@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from netloom.cli.shared import render
-from netloom.cli.shared.addresses import with_paths
 from netloom.cli.shared.inputs import with_groups
 from netloom.cli.shared.lanes import check as check_lanes
 from netloom.cli.shared.lanes import with_lanes
@@ -68,7 +67,7 @@ def path(
     if ends[0] == ends[1]:
         raise FabricError(f"TO {destination}: it is FROM itself: expected two hosts")
     demand = None if traffic is None else run.traffic(traffic, net)
-    tables = with_paths(run, run.routes(routes, net, demand), paths)
+    tables = run.with_paths(run.routes(routes, net, demand), paths)
     tables = with_lanes(run, net, tables, sl2vl, sl)
     with run.timed("path"), run.blaming(routes):
         found = way(net, tables, *ends)

@@ -11,13 +11,14 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 from netloom import extras
-from netloom.cli.shared import inputs, render, users
+from netloom.cli.shared import render, users
 from netloom.cli.shared.exits import UsageError
 from netloom.cli.shared.options import ProductOptions
 from netloom.cli.shared.run import Run
 from netloom.errors import FormatError, SpecError
 from netloom.manifest import MANIFEST
 from netloom.runs import folder as runs
+from netloom.session.sources import is_stdin
 from netloom.shown import legend
 
 _USAGE = "FABRIC, FABRIC TRAFFIC ROUTES…, a folder (of a run, a sweep, a loop), or JSON results"
@@ -94,7 +95,7 @@ def _parts(run: Run, what: str, more: tuple[str, ...]) -> tuple[list[dict[str, A
         with run.timed("read"):
             part = api.of_folder(Path(what), runs.reader(run), run.note, run.seed)
         return [part], api.title_of(part, Path(what).name)
-    if not _core.is_generator(what) and (inputs.is_stdin(what) or _is_json(what)):
+    if not _core.is_generator(what) and (is_stdin(what) or _is_json(what)):
         parts = [result.document(run.read("result", one), one) for one in (what, *more)]
         _same_fabric(parts, (what, *more))
         names = ", ".join(dict.fromkeys(Path(one).name for one in (what, *more)))

@@ -11,6 +11,7 @@ from netloom.cli.shared.lanes import write_rows
 from netloom.cli.shared.options import Options
 from netloom.cli.shared.run import Run
 from netloom.findings import Finding, findings, without_entries
+from netloom.session.sources import OPTIMISERS, raise_not_an_engine
 
 if TYPE_CHECKING:
     from netloom._core import Fabric, Routes
@@ -63,12 +64,12 @@ def route(
     options = options or Options()
     outputs.check_routes(options)
     run = Run("route", options, searches=traffic is not None)
-    known = _core.is_engine(engine) or engine in inputs.OPTIMISERS
+    known = _core.is_engine(engine) or engine in OPTIMISERS
     if not known:
-        inputs.raise_not_an_engine(engine)
-    if engine in inputs.OPTIMISERS and traffic is None:
+        raise_not_an_engine(engine)
+    if engine in OPTIMISERS and traffic is None:
         raise UsageError(f"{engine} makes routes for a traffic: netloom route {engine} FABRIC TRAFFIC")
-    if engine in inputs.OPTIMISERS and lmc:
+    if engine in OPTIMISERS and lmc:
         raise UsageError(f"{engine} makes tables with one address a host (LMC 0), found --lmc {lmc}")
     if roots is not None and known and engine.lower() in ("minhop", "ftree", "dla"):
         raise UsageError(f"--roots orders up*/down* ways, which {engine} does not take; expected updn")
@@ -81,7 +82,7 @@ def route(
     demand = None if traffic is None else run.traffic(traffic, net)
     result: dict[str, Any] = {"engine": engine}
     interrupted = False
-    if engine in inputs.OPTIMISERS:
+    if engine in OPTIMISERS:
         assert demand is not None
         with run.timed("route"):
             made = run.made_for(engine, net, demand)

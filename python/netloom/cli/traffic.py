@@ -6,13 +6,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from netloom.cli.shared import inputs, options, outputs, render
+from netloom.cli.shared import options, outputs, render
 from netloom.cli.shared.exits import UsageError
 from netloom.cli.shared.options import Options, ProductOptions
 from netloom.cli.shared.run import Run
 from netloom.findings import bad, finding
 from netloom.optimizing import doubt
 from netloom.session import jobs_file
+from netloom.session.sources import is_stdin
 
 if TYPE_CHECKING:
     from netloom._core import Fabric, Job, Traffic
@@ -135,7 +136,7 @@ def place(
     """
     from netloom import _core
 
-    if inputs.is_stdin(str(jobs)):
+    if is_stdin(str(jobs)):
         raise UsageError("a jobs file cannot come from standard input: its paths are relative to it")
     run = Run("traffic-place", options or Options(), endings=ENDINGS)
     launchers = {"rankfile": write_rankfile, "hostfile": write_hostfile}

@@ -10,7 +10,7 @@ from netloom.drawing import documents
 from netloom.drawing.drawn import Drawn, endpoints, placed
 from netloom.errors import FormatError
 from netloom.session.session import Session
-from netloom.session.sources import is_stdin
+from netloom.session.sources import name_of
 
 if TYPE_CHECKING:
     from netloom._core import Fabric
@@ -105,7 +105,7 @@ def history(session: Session, results: Sequence[str], *, title: str | None = Non
         ]
         rows.append(
             {
-                "result": "-" if is_stdin(source) else source,
+                "result": name_of(source),
                 "seconds": found["time_to_best"],
                 "gap_percent": goal["gap_percent"],
                 "bound_class": goal["bound_class"],

@@ -8,12 +8,7 @@ from typing import Any
 
 from netloom.errors import FormatError
 from netloom.session.session import Session
-from netloom.session.sources import is_stdin
-
-
-def name_of(source: str) -> str:
-    """What messages call a source: the file, or `-`."""
-    return "-" if is_stdin(source) else source
+from netloom.session.sources import name_of
 
 
 def read(

@@ -56,6 +56,11 @@ def endpoints(part: str | None, count: int) -> tuple[int, int]:
     return low, high
 
 
+def is_number(value: Any) -> bool:
+    """Whether a document's value is a number: true and false are none."""
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
 def placed(fabric: str, hosts: int) -> str:
     """A fabric in a title: `quartz1 (3,072 hosts)`."""
     return f"{Path(fabric).name} ({hosts:,} hosts)"

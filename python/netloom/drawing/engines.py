@@ -11,10 +11,9 @@ from netloom.drawing import documents
 from netloom.drawing.drawn import Drawn
 from netloom.errors import FormatError
 from netloom.session.session import Session
+from netloom.session.sources import name_of
 
 _EXPECTED = "expected what netloom optimize --compare --format json prints, or netloom loads --format json"
-_OWN = "netloom"
-"""What `optimize --compare` calls its own routes."""
 
 
 def engines(session: Session, results: Sequence[str], *, title: str | None = None, kind: str) -> Drawn:
@@ -30,7 +29,7 @@ def engines(session: Session, results: Sequence[str], *, title: str | None = Non
         for name, gap in _gaps(document).items():
             if name in case:
                 raise FormatError(
-                    f"{documents.name_of(source)}: {name} on inputs that an earlier file has: expected others"
+                    f"{name_of(source)}: {name} on inputs that an earlier file has: expected others"
                 )
             case[name] = gap
     found = profile.engines(list(cases.values()))

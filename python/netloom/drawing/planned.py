@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from netloom.drawing import documents
-from netloom.drawing.drawn import Drawn
+from netloom.drawing.drawn import Drawn, is_number
 from netloom.session.session import Session
 
 
@@ -85,12 +85,8 @@ def _is_known(document: dict[str, Any]) -> bool:
 
 
 def _is_price(one: dict[str, Any]) -> bool:
-    return _is_number(one["price_per_host"]) and 0 < one["price_per_host"] < 1e12
+    return is_number(one["price_per_host"]) and 0 < one["price_per_host"] < 1e12
 
 
 def _is_slowdown(value: Any) -> bool:
-    return _is_number(value) and 1 <= value < 1e12
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+    return is_number(value) and 1 <= value < 1e12

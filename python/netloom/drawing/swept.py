@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from netloom.drawing.drawn import Drawn, OptionError
+from netloom.drawing.drawn import Drawn, OptionError, is_number
 from netloom.errors import FormatError
 from netloom.session.session import Session
 
@@ -65,7 +65,7 @@ def _across(groups: Sequence[Mapping[str, Any]]) -> tuple[str, list[str] | None]
     names = [name for name in groups[0]["by"] if len({str(group["by"][name]) for group in groups}) > 1]
     names = names or list(groups[0]["by"])[:1]
     for name in names:
-        if all(_is_number(group["by"][name]) for group in groups):
+        if all(is_number(group["by"][name]) for group in groups):
             return name, None
     return names[0], list(dict.fromkeys(_word(group["by"][names[0]]) for group in groups))
 
@@ -99,10 +99,6 @@ def _panel(key: str, groups: Sequence[Mapping[str, Any]], across: str, words: Se
         for (name, engine), points in curves.items()
     ]
     return Panel(key, ordered)
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _word(value: Any) -> str:

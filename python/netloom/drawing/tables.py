@@ -10,7 +10,9 @@ from netloom.drawing import documents
 from netloom.drawing.drawn import Drawn
 from netloom.errors import FormatError
 from netloom.session.session import Session
+from netloom.session.sources import name_of
 from netloom.shown import legend, units
+from netloom.shown.legend import link_name
 
 _EXPECTED = "expected what netloom simulate SCENARIO --mappings block --alone --format json prints"
 _OF_NOISE = "expected what netloom noise SCENARIO --format json prints"
@@ -31,7 +33,7 @@ def slowdown(
     if not chosen:
         names = ", ".join(dict.fromkeys(row["job"] for row in known)) or "one that ends by itself"
         what = "no job was simulated alone" if job is None else f'has no job "{job}"'
-        raise FormatError(f"{documents.name_of(result)}: {what}: expected {names}")
+        raise FormatError(f"{name_of(result)}: {what}: expected {names}")
     several = {key: len({row[key] for row in chosen}) > 1 for key in ("job", "mapping")}
     bars = []
     for row in chosen:
@@ -112,7 +114,7 @@ def noise(
     if not chosen:
         known = ", ".join(dict.fromkeys(f"{of['name']} under {word}" for word, of in waiting))
         what = "no job waits behind others" if job is None and routing is None else "nothing like that waits"
-        raise FormatError(f"{documents.name_of(result)}: {what}: expected {known or 'one that does'}")
+        raise FormatError(f"{name_of(result)}: {what}: expected {known or 'one that does'}")
 
     def waits(of: Mapping[str, Any]) -> int:
         return sum(int(link["behind_ps"]) for link in of["links"])
@@ -120,22 +122,18 @@ def noise(
     whose = job or max(chosen, key=lambda one: waits(one[1]))[1]["name"]
     word, of = next((word, of) for word, of in chosen if of["name"] == whose)
     links = [
-        Link(_ends(link), {other["job"]: other["behind_ps"] * 1e-9 for other in link["jobs"]})
+        Link(link_name(link), {other["job"]: other["behind_ps"] * 1e-9 for other in link["jobs"]})
         for link in of["links"]
     ]
     told = f"{table['scenario']}, {legend.name(word)}: where {whose} waits"
     with session.timed("draw"):
         picture = waits_picture(links, title=title or told, kind=kind)
     rows = [
-        {"link": _ends(link), "behind_ms": link["behind_ps"] * 1e-9, "most": link["jobs"][0]["job"]}
+        {"link": link_name(link), "behind_ms": link["behind_ps"] * 1e-9, "most": link["jobs"][0]["job"]}
         for link in of["links"]
     ]
     out: dict[str, Any] = {"job": whose, "routing": word, "links": rows}
     return Drawn(picture, out, rows)
-
-
-def _ends(link: Mapping[str, Any]) -> str:
-    return f"{link['from']}[{link['from_port']}] \u2192 {link['to']}[{link['to_port']}]"
 
 
 def _is_link(link: Mapping[str, Any]) -> bool:
@@ -151,7 +149,7 @@ def load(session: Session, results: Sequence[str], *, title: str | None = None, 
     """Latency and accepted throughput over offered load."""
     from netloom.plot.load import Curve, Point, load_picture
 
-    found = [(documents.name_of(source), _load_table(session, source)) for source in results]
+    found = [(name_of(source), _load_table(session, source)) for source in results]
     points: dict[str, list[Point]] = {}
     engine: dict[str, str] = {}
     not_drawn = 0

@@ -19,7 +19,7 @@ from netloom.noise.neighbours import Beside, LeaveOut, left_out, links_of, neigh
 from netloom.noise.ran import Ran
 
 if TYPE_CHECKING:
-    from netloom._core import Routes, Scenario, Simulation
+    from netloom._core import Scenario, Simulation
     from netloom.session.side_by_side import Line
 
 WORST = 5
@@ -182,11 +182,7 @@ class _Simulated:
         self, scene: Scenario, word: str, cores: tuple[int, int], end: float | None, progress: Line
     ) -> None:
         self._word, self._threads, self._end, self._progress = word, cores[1], end, progress
-        self._routes: Routes | None
-        if word.startswith("optimized"):
-            self._routes, _ = scene.optimized(word, threads=cores[0], progress=progress)
-        else:
-            self._routes = scene.routes(word, threads=cores[0], progress=progress)
+        self._routes = scene.routes(word, threads=cores[0], progress=progress)
 
     def __call__(self, scene: Scenario, messages: Sequence[str]) -> Simulation:
         from netloom import _core

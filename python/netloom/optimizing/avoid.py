@@ -18,7 +18,7 @@ from netloom.errors import FabricError, RoutingError
 from netloom.nodes import Nodes, without
 from netloom.optimizing import today as in_force
 from netloom.session.session import Session
-from netloom.shown import units as render
+from netloom.shown import units
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -68,7 +68,7 @@ class Avoided:
         if more:
             first = next(one["text"] for one in ways.findings if one["kind"] == "unreachable")
             raise FabricError(
-                f"--avoid {self._told}: {render.count(lost)} pairs of hosts would have no "
+                f"--avoid {self._told}: {units.count(lost)} pairs of hosts would have no "
                 f"up*/down* way ({first}): expected what no pair needs"
             )
 
@@ -108,7 +108,7 @@ class Avoided:
         table[over] = _NONE
         given = _core.Routes.from_table(self.left, table, lmc=whole.routes.lmc)
         number = int(over.sum())
-        entries = "1 entry leads" if number == 1 else f"{render.count(number)} entries lead"
+        entries = "1 entry leads" if number == 1 else f"{units.count(number)} entries lead"
         self._session.note(f"{whole.name}: {entries} over what is avoided")
         return in_force.Today(
             routes=_core.repaired(self.left, given),

@@ -49,10 +49,7 @@ def _is_sums(source: str) -> bool:
 def hose_result(fabric: Fabric, best: OptimizedHose, named: bool, *, kept: bool = False) -> dict[str, Any]:
     """The keys of a result that loads and bounds fill elsewhere; what a hose does not have is None."""
     worst, bound = best.worst, best.lower_bound
-    met = worst.max <= bound * (1 + 1e-9)
-    gap: float | None = 0.0 if met else (worst.max / bound - 1) * 100 if bound > 0 else float("inf")
-    if best.outside_because is not None:
-        gap = None
+    gap = None if best.outside_because is not None else results.gap_percent(worst.max, bound)
     return {
         "max_load": worst.max,
         "max_load_seconds": worst.max_seconds,

@@ -7,11 +7,11 @@ phases, and for scenarios the largest load over the scenario's own bound.
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from netloom.errors import TrafficError
+from netloom.optimizing.results import gap_percent
 
 if TYPE_CHECKING:
     from netloom._core import Fabric, LinkLoads, Optimized, OptimizedLayers, Traffic
@@ -113,16 +113,12 @@ def result(
 def _objective(
     kind: str, value: float, bound: float, proven: bool, bound_class: str, judged: Sequence[LinkLoads]
 ) -> dict[str, Any]:
-    gap: float | None = (
-        0.0 if value <= bound * (1 + 1e-9) else (value / bound - 1) * 100 if bound > 0 else math.inf
-    )
-    if any(found.lower_bound_gap_percent is None for found in judged):
-        gap = None
+    outside = any(found.lower_bound_gap_percent is None for found in judged)
     return {
         "kind": kind,
         "value": value,
         "lower_bound": bound,
-        "gap_percent": gap,
+        "gap_percent": None if outside else gap_percent(value, bound),
         "bound_class": bound_class,
         "proven_optimal": proven,
     }

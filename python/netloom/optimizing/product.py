@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from netloom.findings import Finding, finding, of_routes, without_entries
 from netloom.optimizing import today as in_force
 from netloom.session.session import Session
-from netloom.shown import units as render
+from netloom.shown import units
 
 if TYPE_CHECKING:
     from netloom._core import Fabric, Optimized, OptimizedLayers, Outcome, Routes
@@ -101,7 +101,7 @@ def tell_lanes(session: Session, best: Outcome, value: float) -> None:
         return
     name, least = best.with_lanes
     less = f"{(1 - least / value) * 100:.3g} % less"
-    said = f"{name}: {render.size(least)}, {less}, on lanes: --write-sl2vl FILE takes these routes"
+    said = f"{name}: {units.size(least)}, {less}, on lanes: --write-sl2vl FILE takes these routes"
     session.findings.append(finding("needs-lanes", said))
     session.note(said, kind="warning")
 

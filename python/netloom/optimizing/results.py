@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 from netloom.paths.hottest import loads_result
@@ -36,6 +37,13 @@ def optimized_result(
         "time_to_best": min(reached, default=None),
         "history": history,
     }
+
+
+def gap_percent(value: float, bound: float) -> float:
+    """How far a value is above its lower bound, percent: 0 where they differ by rounding only."""
+    if value <= bound * (1 + 1e-9):
+        return 0.0
+    return (value / bound - 1) * 100 if bound > 0 else math.inf
 
 
 def portfolio(best: Outcome) -> dict[str, Any]:

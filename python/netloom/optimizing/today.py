@@ -11,8 +11,8 @@ from netloom.errors import FormatError, TrafficError
 from netloom.findings import finding
 from netloom.session.faults import fault_lines
 from netloom.session.session import Session
-from netloom.session.sources import is_file_or_stdin, is_stdin
-from netloom.shown import units as render
+from netloom.session.sources import is_file_or_stdin, name_of
+from netloom.shown import units
 
 if TYPE_CHECKING:
     import numpy as np
@@ -122,14 +122,14 @@ def read_today(
         # Files without switches' own LIDs are ordinary: these entries are only added.
         lines = _entries(fabric, name, to_hosts if to_hosts.any() else missing, routes.lmc, "has no entry")
     if number and not repair:
-        more = "" if number <= 1 else f" (the first of {render.count(number)} such entries)"
+        more = "" if number <= 1 else f" (the first of {units.count(number)} such entries)"
         raise FormatError(f"{lines[0]}{more}; --repair replaces them")
     if lines:
         session.findings += [finding("repaired", line) for line in lines]
     if missing.any():
         session.note(f"{name}: replaced what leads nowhere or is missing: {_number(int(missing.sum()))}")
     if repair and not asks_for_more:
-        return _revived(session, source, name, fabric, (routes, text))
+        return _revived(session, name, fabric, (routes, text))
     given = whole.mixed(routes, list(range(fabric.hosts)))
     safe, loops = False, 0
     if detours[:, : fabric.hosts << routes.lmc].any():
@@ -164,9 +164,7 @@ def read_today(
     return Today(whole, _name(source), int(differs.sum()), given, safe, in_given, text, routes)
 
 
-def _revived(
-    session: Session, source: Routes | str, name: str, fabric: Fabric, given: tuple[Routes, bytes]
-) -> Today:
+def _revived(session: Session, name: str, fabric: Fabric, given: tuple[Routes, bytes]) -> Today:
     """Today's routes with what is dead replaced, and nothing else unless what is left can deadlock."""
     from netloom import _core
 
@@ -248,7 +246,7 @@ def tell_kept(session: Session, today: Today, given: float, found: float) -> Non
         else "they are safe, some of their ways are not up*/down*, and of those ways no better tables "
         "were found"
     )
-    said = f"{name}: kept as they are ({render.size(given)}): {why} ({render.size(found)})"
+    said = f"{name}: kept as they are ({units.size(given)}): {why} ({units.size(found)})"
     session.findings.append(finding("today-is-better" if better else "kept", said))
     session.note(said, kind="warning" if better else "note")
 
@@ -259,7 +257,7 @@ def tell_worse(session: Session, before: Mapping[str, Any], value: float, avoids
     if before["lost_pairs"] or not value > start * (1 + TOLERANCE):
         return
     more = f"{(value / start - 1) * 100:.3g} % more" if start > 0 else "more"
-    said = f"{before['routes']}: {render.size(start)} today, {render.size(value)} with these routes: {more}"
+    said = f"{before['routes']}: {units.size(start)} today, {units.size(value)} with these routes: {more}"
     if avoids:
         said += " without what is avoided"
     session.findings.append(finding("worse-than-today", said))
@@ -284,7 +282,7 @@ def _name(source: Routes | str) -> str:
     """What routes are called that were given."""
     if not isinstance(source, str):
         return "those given"
-    return "-" if is_stdin(source) else source
+    return name_of(source)
 
 
 def _tell_strangers(session: Session, name: str, fabric: Fabric, text: bytes) -> None:
@@ -292,7 +290,7 @@ def _tell_strangers(session: Session, name: str, fabric: Fabric, text: bytes) ->
     lids = strangers.lids(text, strangers.of_fabric(fabric)) if text else []
     if lids:
         told = ", ".join(f"0x{lid:04x}" for lid in lids[:_TOLD]) + (", …" if len(lids) > _TOLD else "")
-        which = "1 LID" if len(lids) == 1 else f"{render.count(len(lids))} LIDs"
+        which = "1 LID" if len(lids) == 1 else f"{units.count(len(lids))} LIDs"
         said = f"{name}: {which} that no port of the fabric has ({told}): written as they are, not checked"
         session.findings.append(finding("unknown-lid", said))
         session.note(said)
@@ -342,8 +340,8 @@ def _entries(fabric: Fabric, name: str, which: npt.NDArray[np.bool_], lmc: int, 
         to = f'switch "{switches[other]}"' if other >= 0 else f'host "{hosts[int(address) >> lmc]}"'
         texts.append(f'{name}: switch "{switches[switch]}", {to}: {what}')
     more = int(which.sum()) - len(texts)
-    return [*texts, f"{name}: and {render.count(more)} more"] if more > 0 else texts
+    return [*texts, f"{name}: and {units.count(more)} more"] if more > 0 else texts
 
 
 def _number(entries: int) -> str:
-    return f"{render.count(entries)} {'entry' if entries == 1 else 'entries'}"
+    return f"{units.count(entries)} {'entry' if entries == 1 else 'entries'}"

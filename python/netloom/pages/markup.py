@@ -6,7 +6,7 @@ reader, and the tests, find the figure in the JSON.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -114,6 +114,11 @@ def pick(value: Any, key: str) -> Any:
         else:
             return None
     return value
+
+
+def known(columns: Iterable[Column], values: Sequence[Any]) -> list[Column]:
+    """Columns that say something of at least one of some objects."""
+    return [one for one in columns if any(pick(value, one.key) is not None for value in values)]
 
 
 def table(caption: str, heads: Sequence[str], columns: Sequence[Column], rows: Sequence[Row]) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from netloom.findings import Finding, finding
-from netloom.session import STDIO
+from netloom.session.sources import name_of
 from netloom.shown import units
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ _LINES = 3
 
 def fault_lines(faults: Sequence[tuple[int, str, str]], file: str) -> Iterator[Finding]:
     """The first faults of every kind in `file`, a file of routes, by line, and how many more there are."""
-    name = "-" if file == STDIO else file
+    name = name_of(file)
     for kind in dict.fromkeys(kind for _, kind, _ in faults):
         lines = [(line, text) for line, of, text in faults if of == kind]
         for line, text in lines[:_LINES]:

@@ -6,10 +6,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from netloom.errors import ArgumentError, NetloomError
-from netloom.session import STDIO
 from netloom.session.jobs_file import named_files, raise_in_jobs
 from netloom.session.session import Session
-from netloom.session.sources import ending, of_run
+from netloom.session.sources import ending, name_of, of_run
 
 if TYPE_CHECKING:
     from netloom._core import Fabric, Job
@@ -42,7 +41,7 @@ def placed(
 
     # What is read again and again waits for nobody.
     data = reading.whole(jobs) if again else session.read("jobs", str(jobs))
-    label = "-" if str(jobs) == STDIO else str(jobs)
+    label = name_of(str(jobs))
 
     def place(file: Path) -> list[Job]:
         return _core.place_jobs(fabric, file, seed=session.given_seed, adapters=adapters, storage=storage)[1]

@@ -25,6 +25,7 @@ from netloom.session.sources import (
     ending,
     is_file_or_stdin,
     is_recorded,
+    name_of,
     nearest_pattern,
     of_ibdiagnet,
     of_run,
@@ -208,7 +209,7 @@ class Session:
                 fabric = self.parsed(data, source, plane)
         self.note_planes(fabric)
         if warn and fabric.findings:
-            number, name = len(fabric.findings), "-" if source == STDIO else source
+            number, name = len(fabric.findings), name_of(source)
             what = f"{units.count(number)} finding{'' if number == 1 else 's'} about {name}"
             kind = "warning" if bad(findings(fabric.findings)) else "note"
             self.note(f"{what}; `netloom fabric show` lists them", kind=kind)
@@ -407,7 +408,7 @@ class Session:
 
     def note_input(self, role: str, source: str, sha256: str | None) -> None:
         """Adds an input to what a result comes from; generated ones have no sha256."""
-        self._inputs.append({"role": role, "source": "-" if source == STDIO else source, "sha256": sha256})
+        self._inputs.append({"role": role, "source": name_of(source), "sha256": sha256})
 
     def origin(self) -> dict[str, Any]:
         """What a result comes from: version, inputs, seed."""

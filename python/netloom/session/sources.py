@@ -104,6 +104,11 @@ def is_stdin(source: str) -> bool:
     return source == STDIO
 
 
+def name_of(source: str) -> str:
+    """What messages call a source: the file, or `-`."""
+    return "-" if is_stdin(source) else source
+
+
 def ending(path: Path | None) -> str:
     """The ending that names a format: `.mtx` of `a.mtx.gz`; empty without a path."""
     return "" if path is None else Path(str(path).removesuffix(".gz")).suffix

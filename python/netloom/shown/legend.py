@@ -6,10 +6,10 @@ colour and dashes, so that no two engines differ in colour alone.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 Dashes: TypeAlias = "str | tuple[float, tuple[float, ...]]"
 
@@ -94,6 +94,17 @@ def name(word: str) -> str:
     if word.startswith("netloom-lmc-"):
         return f"optimized-{word.removeprefix('netloom-')}"
     return _WORDS.get(word, word)
+
+
+def link_name(link: Mapping[str, Any]) -> str:
+    """What people read for a link, by its ends.
+
+    Examples
+    --------
+    >>> link_name({"from": "leaf0", "from_port": 7, "to": "spine1", "to_port": 1})
+    'leaf0[7] → spine1[1]'
+    """
+    return f"{link['from']}[{link['from_port']}] → {link['to']}[{link['to_port']}]"
 
 
 def names() -> tuple[str, ...]:

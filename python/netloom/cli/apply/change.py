@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from netloom.cli.apply import report
-from netloom.cli.shared.inputs import fault_lines
 from netloom.cli.shared.run import Run
 from netloom.errors import LiveError
 from netloom.findings import Finding, finding, without_entries
+from netloom.session.faults import fault_lines
 
 if TYPE_CHECKING:
     from netloom.apply import Applied, Journal, Plan, Seen

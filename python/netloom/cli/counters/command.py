@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from netloom.cli.shared import options, outputs, render, results
-from netloom.cli.shared.addresses import with_paths
 from netloom.cli.shared.options import Options
 from netloom.cli.shared.run import Run
 from netloom.counting.reading import odd_readings, read, summary
@@ -76,7 +75,7 @@ def synth(
     run = Run("counters-synth", options or Options(), endings=_ENDINGS)
     net = run.fabric(fabric, warn=True)
     demand = run.traffic(traffic, net)
-    tables = with_paths(run, run.routes(routes, net, demand), paths)
+    tables = run.with_paths(run.routes(routes, net, demand), paths)
     with run.timed("synth"), run.blaming(routes):
         found = _core.synth_counters(
             net,

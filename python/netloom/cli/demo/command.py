@@ -21,11 +21,11 @@ from netloom.cli import fabric as fabric_verb
 from netloom.cli import traffic as traffic_verb
 from netloom.cli.shared import render, results
 from netloom.cli.shared.exits import UsageError
-from netloom.cli.shared.inputs import is_stdin
 from netloom.cli.shared.options import Options
 from netloom.cli.shared.run import Run
 from netloom.errors import LiveError, RoutingError
 from netloom.files import Folder
+from netloom.session.sources import is_stdin
 from netloom.shown import legend
 
 if TYPE_CHECKING:

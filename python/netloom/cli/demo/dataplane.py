@@ -18,11 +18,11 @@ import numpy.typing as npt
 
 from netloom.cli.shared import options, render
 from netloom.cli.shared.exits import UsageError
-from netloom.cli.shared.inputs import is_stdin
 from netloom.cli.shared.options import Options
 from netloom.cli.shared.run import Run
 from netloom.files import Folder
 from netloom.findings import finding
+from netloom.session.sources import is_stdin
 
 if TYPE_CHECKING:
     from netloom.dataplane.estimates import Estimate

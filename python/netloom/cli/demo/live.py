@@ -24,13 +24,13 @@ from netloom import apply as changing
 from netloom import extras, files
 from netloom.cli.shared import render
 from netloom.cli.shared.exits import UsageError
-from netloom.cli.shared.inputs import is_stdin
 from netloom.cli.shared.options import Options
 from netloom.cli.shared.run import Run
 from netloom.errors import LiveError
 from netloom.loop import journal, summary
 from netloom.loop.round import whole
 from netloom.runs import lock
+from netloom.session.sources import is_stdin
 
 if TYPE_CHECKING:
     from netloom._core import Fabric, Job, Traffic

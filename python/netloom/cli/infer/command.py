@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from netloom.cli import traffic
 from netloom.cli.counters import windows
-from netloom.cli.shared import inputs, options, render
 from netloom.cli.shared import jobs as who
+from netloom.cli.shared import options, render
 from netloom.cli.shared.exits import UsageError
 from netloom.cli.shared.options import Options
 from netloom.cli.shared.run import Run
@@ -21,6 +21,7 @@ from netloom.errors import ArgumentError
 from netloom.findings import findings
 from netloom.lanes.files import check_tables
 from netloom.optimizing import doubt
+from netloom.session.sources import is_stdin
 
 if TYPE_CHECKING:
     from netloom._core import Fabric, Job
@@ -231,7 +232,7 @@ def _period(text: str) -> Period:
 
 def _placed(run: Run, net: Fabric, jobs: Path, adapters: who.Adapters, during: Period | None) -> list[Job]:
     found = who.placed(run, net, jobs, adapters=adapters, during=during)
-    if not inputs.is_stdin(str(jobs)):
+    if not is_stdin(str(jobs)):
         run.note_jobs(jobs)
     return found
 

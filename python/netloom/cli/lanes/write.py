@@ -6,13 +6,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
-from netloom.cli.shared import inputs, render
+from netloom.cli.shared import render
 from netloom.cli.shared.exits import UsageError
 from netloom.cli.shared.options import OUTPUT_PATH, Options
 from netloom.cli.shared.run import Run
 from netloom.errors import ArgumentError
 from netloom.files import check_folder
 from netloom.lanes.files import check_routes, lane_files, packed
+from netloom.session.sources import is_stdin
 
 
 def write(
@@ -56,7 +57,7 @@ def write(
         raise UsageError(str(error)) from None
     run = Run("infer-lanes", options)
     if qos is not None:
-        if inputs.is_stdin(str(qos)):
+        if is_stdin(str(qos)):
             raise UsageError("--qos -: expected a folder")
         check_folder(qos)
     net = run.fabric(fabric, warn=True)

@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from netloom import extras
 from netloom.cli.loop import report
-from netloom.cli.shared import inputs, options
+from netloom.cli.shared import options
 from netloom.cli.shared.exits import UsageError
 from netloom.cli.shared.options import Options
 from netloom.cli.shared.run import Run
 from netloom.files import check_folder
 from netloom.runs import lock
+from netloom.session.sources import is_stdin
 
 if TYPE_CHECKING:
     from netloom.loop.plan import Plan
@@ -54,7 +55,7 @@ def run(
         page.
     """
     options = options or Options()
-    if inputs.is_stdin(str(scenario)) or (options.output and inputs.is_stdin(str(options.output))):
+    if is_stdin(str(scenario)) or (options.output and is_stdin(str(options.output))):
         raise UsageError("a scenario names files beside it and a journal is a folder: neither can be -")
     return _one(options, scenario, rounds, canary)
 

@@ -18,7 +18,7 @@ from cyclopts import Parameter
 
 from netloom import extras, reading
 from netloom.cli.demo.live import rows_of
-from netloom.cli.shared import inputs, options, render
+from netloom.cli.shared import options, render
 from netloom.cli.shared.exits import UsageError
 from netloom.cli.shared.jobs import Adapters
 from netloom.cli.shared.options import Options
@@ -27,6 +27,7 @@ from netloom.cli.shared.run import Run
 from netloom.errors import LiveError
 from netloom.findings import bad
 from netloom.runs import lock
+from netloom.session.sources import is_stdin
 
 if TYPE_CHECKING:
     from netloom._core import Fabric, Job
@@ -98,7 +99,7 @@ def live(
     from netloom.loop.live import LiveLoop
 
     options = options or Options()
-    if options.output is not None and inputs.is_stdin(str(options.output)):
+    if options.output is not None and is_stdin(str(options.output)):
         raise UsageError("a journal is a folder: it cannot be -")
     if vl_scheme is not None and counters_from is not None:
         raise UsageError("--vl-scheme needs counters by lane, which --counters-from does not have")
@@ -334,7 +335,7 @@ def _who(run: Run, jobs: Path | None, adapters: Adapters) -> Callable[[Fabric], 
     adapters.check(jobs)
     if jobs is None:
         return lambda _fabric: ()
-    if inputs.is_stdin(str(jobs)):
+    if is_stdin(str(jobs)):
         raise UsageError("a jobs file cannot come from standard input: it is read again in every round")
     reading.whole(jobs)  # No pipe: it is read again.
     run.read("jobs", str(jobs))

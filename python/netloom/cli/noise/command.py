@@ -7,7 +7,6 @@ from typing import Annotated, Literal
 from cyclopts import Parameter
 
 from netloom.cli.noise import report
-from netloom.cli.shared import inputs
 from netloom.cli.shared.exits import INTERRUPTED, UsageError
 from netloom.cli.shared.guard import TOO_LATE
 from netloom.cli.shared.options import Options, within
@@ -16,6 +15,7 @@ from netloom.cli.simulate.command import overrides_of
 from netloom.errors import ArgumentError
 from netloom.noise.api import MOST_SEEDS, check, of_scenario
 from netloom.noise.neighbours import LeaveOut
+from netloom.session.sources import is_stdin, of_run
 from netloom.simulating.routings import opened
 
 
@@ -62,8 +62,8 @@ def noise(
         Common options; `-o` writes the result (.json, .csv).
     """
     options = options or Options()
-    scenario = inputs.of_run(scenario, "scenario.toml")
-    if inputs.is_stdin(scenario):
+    scenario = of_run(scenario, "scenario.toml")
+    if is_stdin(scenario):
         raise UsageError("a scenario cannot come from standard input: it names files beside it")
     overrides = overrides_of(set_ or [], model, routings, False, options)
     run = Run("noise", options, product=False, endings=(".json", ".csv"), searches=True)

@@ -7,6 +7,7 @@ from typing import Any
 
 from netloom.cli.shared import render
 from netloom.cli.simulate.report import number
+from netloom.shown.legend import link_name
 
 _RANKED = 3
 """Jobs and links that the text tells of each job; the result has more."""
@@ -264,7 +265,7 @@ def _links(found: Sequence[Mapping[str, Any]]) -> str:
         [
             one["routing"],
             job["name"] if rank == 0 else "",
-            f"{link['from']}[{link['from_port']}] → {link['to']}[{link['to_port']}]",
+            link_name(link),
             _ms(link["behind_ps"]),
             ", ".join(f"{other['job']} {_ms(other['behind_ps'])}" for other in link["jobs"][:_RANKED]),
         ]

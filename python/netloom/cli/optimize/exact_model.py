@@ -8,17 +8,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated
 
 from cyclopts import Group, Parameter
 
 from netloom.cli.shared import options
 from netloom.cli.shared.exits import UsageError
+from netloom.optimizing.exact_model import Model
 
-if TYPE_CHECKING:
-    pass
-
-Model = Literal["basic", "product", "productless", "few-hot", "partitioned", "multilevel", "combined"]
 _ENDINGS = (".mps", ".mps.gz")
 
 

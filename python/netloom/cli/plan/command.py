@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from netloom.cli.plan import report
-from netloom.cli.shared import inputs
 from netloom.cli.shared.exits import UsageError
 from netloom.cli.shared.guard import TooLate
 from netloom.cli.shared.options import Options
 from netloom.cli.shared.run import Run
 from netloom.findings import finding
+from netloom.session.sources import is_stdin
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -49,7 +49,7 @@ def plan(plan: Path, /, *, by_packets: bool = False, options: Options | None = N
     from netloom.planning.answer import plan as planned
     from netloom.planning.judged import judged
 
-    if inputs.is_stdin(str(plan)):
+    if is_stdin(str(plan)):
         raise UsageError("a plan cannot come from standard input: its paths are relative to it")
     options = options or Options()
     run = Run("plan", options, product=False)

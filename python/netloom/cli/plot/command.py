@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from netloom import extras
-from netloom.cli.shared import inputs as sources
 from netloom.cli.shared import outputs, render, results
 from netloom.cli.shared.exits import UsageError
 from netloom.cli.shared.options import PictureOptions
@@ -17,6 +16,7 @@ from netloom.cli.simulate import report
 from netloom.drawing import basics, runs
 from netloom.drawing.drawn import Drawn, OptionError
 from netloom.plot.paper import DPI, PAPER, Paper
+from netloom.session.sources import is_stdin
 from netloom.shown import legend
 
 _ENDINGS = (".svg", ".pdf", ".png")
@@ -224,7 +224,7 @@ def prepared(
     if options.output is None:
         files = [f"FILE{ending}" for ending in endings]
         raise UsageError(f"{verb.replace('-', ' ')} needs -o {', '.join(files[:-1])} or {files[-1]}")
-    if sources.is_stdin(str(options.output)):
+    if is_stdin(str(options.output)):
         raise UsageError("a picture goes to a file: -o FILE.svg, FILE.pdf or FILE.png")
     inches = None if options.size is None else _inches(options.size)
     PAPER.set(Paper(inches, options.dpi or DPI))

@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from netloom.cli.plot.command import drawn, prepared
-from netloom.cli.shared import inputs, render
+from netloom.cli.shared import render
 from netloom.cli.shared.exits import UsageError
 from netloom.cli.shared.options import PictureOptions
 from netloom.drawing import swept
+from netloom.session.sources import is_stdin
 
 
 def sweep(
@@ -36,7 +37,7 @@ def sweep(
     options
         Common options; `-o` takes the picture (.svg, .pdf, .png), `--seed` is that of the intervals.
     """
-    if inputs.is_stdin(str(folder)):
+    if is_stdin(str(folder)):
         raise UsageError("a sweep is a folder: it cannot be -")
     return drawn(
         prepared("plot-sweep", options, tables=True),

@@ -20,7 +20,7 @@ from cyclopts import Parameter
 from netloom import extras, files
 from netloom.cli.record import recover as recovery
 from netloom.cli.record import report
-from netloom.cli.shared import inputs, options, render
+from netloom.cli.shared import options, render
 from netloom.cli.shared.exits import STDIO, UsageError
 from netloom.cli.shared.options import FolderPath, Options
 from netloom.cli.shared.run import Run
@@ -30,6 +30,7 @@ from netloom.recording import jobs, launching, merging, results, threads, ti, tr
 from netloom.recording.merging import Merged
 from netloom.recording.ti import Written
 from netloom.recording.trace import Trace
+from netloom.session.sources import is_stdin
 
 _EVENTS_MB = 64.0
 """Of a rank, unless said: four million events."""
@@ -81,7 +82,7 @@ def record(
         raise UsageError("--events-limit is of --events")
     limit = int((events_limit or _EVENTS_MB) * 1e6) if events else None
     if options.output is not None:
-        if inputs.is_stdin(str(options.output)):
+        if is_stdin(str(options.output)):
             raise UsageError("a recorded run is a folder: it cannot go to standard output (-o -)")
         _check_new(options.output)
     if events:

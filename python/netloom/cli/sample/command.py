@@ -8,7 +8,7 @@ from cyclopts import Parameter
 
 from netloom import extras
 from netloom.cli.sample import report
-from netloom.cli.shared import inputs, options
+from netloom.cli.shared import options
 from netloom.cli.shared.exits import UsageError
 from netloom.cli.shared.options import Options
 from netloom.cli.shared.run import Run
@@ -17,6 +17,7 @@ from netloom.cli.simulate import command as simulate
 from netloom.errors import ArgumentError
 from netloom.runs import folder as runs
 from netloom.sampling.runs import check_hops, of_routings, opened_for
+from netloom.session.sources import is_stdin
 
 _Method = Literal["whole", "one-bit"]
 _Marking = Literal["queue", "probabilistic", "ecn"]
@@ -90,7 +91,7 @@ def run(
         Common options; `-o` writes the run as a folder, with samples beside what `netloom simulate` writes.
     """
     options = options or Options()
-    if inputs.is_stdin(scenario) or (options.output is not None and inputs.is_stdin(str(options.output))):
+    if is_stdin(scenario) or (options.output is not None and is_stdin(str(options.output))):
         raise UsageError("a scenario names files beside it and a run is a folder: neither can be -")
     asked = named(
         output=options.output,

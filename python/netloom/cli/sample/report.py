@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from netloom.cli.shared import render
 from netloom.cli.shared.exits import UsageError
-
-if TYPE_CHECKING:
-    pass
 
 _LINK = (
     "link",

@@ -8,19 +8,9 @@ first one.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from netloom.cli.shared import render
-
-if TYPE_CHECKING:
-    from netloom._core import Routes
-    from netloom.cli.shared.run import Run
-
-
-def with_paths(run: Run, tables: Routes, file: Path | None) -> Routes:
-    """The same tables with the paths of a file, if one is given."""
-    return run.with_paths(tables, file)
 
 
 def row(result: Mapping[str, Any]) -> tuple[str, str]:

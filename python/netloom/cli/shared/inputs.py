@@ -1,4 +1,4 @@
-"""What inputs are called on the command line; the fabric as options state it."""
+"""The fabric as options state it: its roots, its groups."""
 
 from __future__ import annotations
 
@@ -7,16 +7,6 @@ from typing import TYPE_CHECKING
 
 from netloom.cli.shared.exits import UsageError
 from netloom.reading import groups
-from netloom.session.faults import fallbacks as fallbacks
-from netloom.session.faults import fault_lines as fault_lines
-from netloom.session.sources import OPTIMISERS as OPTIMISERS
-from netloom.session.sources import is_file_or_stdin as is_file_or_stdin
-from netloom.session.sources import is_recorded as is_recorded
-from netloom.session.sources import is_stdin as is_stdin
-from netloom.session.sources import of_ibdiagnet as of_ibdiagnet
-from netloom.session.sources import of_run as of_run
-from netloom.session.sources import raise_not_an_engine as raise_not_an_engine
-from netloom.session.sources import split_plane as split_plane
 
 if TYPE_CHECKING:
     from netloom._core import Fabric

@@ -13,7 +13,6 @@ from netloom.cli.shared import fit
 from netloom.findings import by_severity
 from netloom.shown.documents import as_csv as as_csv
 from netloom.shown.documents import as_json as as_json
-from netloom.shown.documents import no_formula as no_formula
 from netloom.shown.text import arrows as arrows
 from netloom.shown.text import line as line
 from netloom.shown.text import printable as printable

@@ -7,8 +7,6 @@ from typing import Any
 
 from netloom.cli.shared import render
 from netloom.paths.hottest import HOTTEST as HOTTEST
-from netloom.paths.hottest import between_switches as between_switches
-from netloom.paths.hottest import hottest as hottest
 from netloom.paths.hottest import loads_result as loads_result
 from netloom.session.session import stopped_text as stopped_text
 from netloom.shown import legend

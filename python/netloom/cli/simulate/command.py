@@ -9,13 +9,14 @@ from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
-from netloom.cli.shared import inputs, options
+from netloom.cli.shared import options
 from netloom.cli.shared.exits import UsageError
 from netloom.cli.shared.options import Options
 from netloom.cli.shared.run import Run
 from netloom.cli.shared.unfit import exclude, named, need, refuse
 from netloom.cli.simulate import report, varied
 from netloom.findings import bad
+from netloom.session.sources import is_stdin, of_run
 from netloom.simulating.routings import check_places, of_routings, opened
 from netloom.simulating.routings import overrides as overridden
 
@@ -93,8 +94,8 @@ def simulate(
         Common options; `-o` writes the run as a folder, which `netloom plot run` draws.
     """
     options = options or Options()
-    scenario = inputs.of_run(scenario, "scenario.toml")
-    if inputs.is_stdin(scenario) or (options.output is not None and inputs.is_stdin(str(options.output))):
+    scenario = of_run(scenario, "scenario.toml")
+    if is_stdin(scenario) or (options.output is not None and is_stdin(str(options.output))):
         raise UsageError("a scenario names files beside it and a run is a folder: neither can be -")
     asked = named(
         loads=loads,

@@ -7,7 +7,7 @@ with the published ones. Tests parse every command, and look whether the files t
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from netloom.cli.shared import render
@@ -146,15 +146,12 @@ LISTED = [
 ]
 
 
-_MILC = "times of a production machine; what MILC sends there is not published"
-_EDISON = "counters of a production machine, not in the paper"
-_SENT = "what they send is not published; pF3D itself is confidential"
 NOT_MADE = [
     NotMade(
         AFAR,
         "figure 1, right",
         "MILC on Edison",
-        _MILC,
+        "times of a production machine; what MILC sends there is not published",
     ),
     NotMade(AFAR, "figures 2, 3", "a fat tree, a Cascade", "drawings without data"),
     NotMade(AFAR, "figure 7", "MILC, time step by time step", "as figure 1, right"),
@@ -162,13 +159,13 @@ NOT_MADE = [
         AFAR,
         "figure 8",
         "times predicted from Edison's counters",
-        _EDISON,
+        "counters of a production machine, not in the paper",
     ),
     NotMade(
         AFAR,
         "table III",
         "Qbox, MILC and pF3D with AFAR",
-        _SENT,
+        "what they send is not published; pF3D itself is confidential",
     ),
     NotMade(AFAR, "figures 11, 12", "commands that compile MILC and Qbox", "no data"),
 ]
@@ -186,19 +183,7 @@ def list_(*, options: Options | None = None) -> int:
         Common options; `-o` writes the list (.json, .csv, else text).
     """
     run = Run("study-list", options or Options(), product=False)
-    rows: list[dict[str, Any]] = [
-        {
-            "source": one.source,
-            "what": one.what,
-            "about": one.about,
-            "command": one.command,
-            "page": one.page,
-        }
-        for one in LISTED
-    ]
-    missing = [
-        {"source": one.source, "what": one.what, "about": one.about, "why": one.why} for one in NOT_MADE
-    ]
+    rows, missing = ([asdict(one) for one in listed] for listed in (LISTED, NOT_MADE))
     return run.finish({"made": rows, "not_made": missing}, lambda: _text(rows, missing), rows=rows)
 
 

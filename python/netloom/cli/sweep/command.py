@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from netloom import extras
-from netloom.cli.shared import guard, inputs, options
+from netloom.cli.shared import guard, options
 from netloom.cli.shared.exits import UsageError
 from netloom.cli.shared.guard import TooLate
 from netloom.cli.shared.options import Options, ProductOptions
@@ -18,6 +18,7 @@ from netloom.cli.sweep import report
 from netloom.errors import LiveError
 from netloom.files import check_folder
 from netloom.runs.lock import alone_in
+from netloom.session.sources import is_stdin
 from netloom.sweeps import results
 from netloom.sweeps.store import PARTS, TABLE, Store
 
@@ -58,7 +59,7 @@ def run(
     extras.need("arrow")
     from netloom.sweeps import hopeless
 
-    if inputs.is_stdin(str(sweep)) or options.output is None or inputs.is_stdin(str(options.output)):
+    if is_stdin(str(sweep)) or options.output is None or is_stdin(str(options.output)):
         raise UsageError("a sweep names files beside it and its folder is one: neither can be -")
     refuse(_UNFIT, named(dask=dask, slurm=slurm))
     run = Run("sweep", options, folder=True)
@@ -297,7 +298,7 @@ def _of_folder(
     run: Run, sweep: Path, path: Path, expected: str | None = None, task: tuple[int, int] | None = None
 ) -> tuple[Prepared, Store]:
     """A sweep, and its folder that was made already."""
-    if inputs.is_stdin(str(sweep)):
+    if is_stdin(str(sweep)):
         raise UsageError("a sweep names files beside it: it cannot be -")
     text = run.read("sweep", str(sweep)).decode(errors="replace")
     prepared = _prepared(run, text, sweep, expected)

@@ -6,7 +6,7 @@ import gzip
 from pathlib import Path
 from typing import Any
 
-from netloom.cli.shared import inputs, outputs
+from netloom.cli.shared import outputs
 from netloom.cli.shared.exits import UsageError
 from netloom.cli.shared.options import Options, ProductOptions
 from netloom.cli.shared.run import Run
@@ -17,6 +17,7 @@ from netloom.recording import goal, matching, ti
 from netloom.recording import trace as traces
 from netloom.recording.results import replay_findings, replayed
 from netloom.recording.trace import Trace
+from netloom.session.sources import is_stdin
 
 ENDINGS = (".ti", ".ti.gz", ".goal", ".goal.gz")
 
@@ -89,7 +90,7 @@ def convert(trace: Path, /, *, options: ProductOptions | None = None) -> int:
 
 
 def _read(run: Run, folder: Path) -> Trace:
-    if inputs.is_stdin(str(folder)):
+    if is_stdin(str(folder)):
         raise UsageError("a trace is a folder: it cannot come from standard input")
     if folder.exists() and not (folder.is_dir() and traces.is_folder(folder)):
         expected = (

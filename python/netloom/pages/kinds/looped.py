@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from netloom.pages.markup import Bar, Column, Row, facts, items, pick, section, table
+from netloom.pages.markup import Bar, Column, Row, facts, items, known, section, table
 from netloom.shown.legend import BLUE, GREEN, VERMILLION
 
 _ROUNDS = (
@@ -57,7 +57,7 @@ def sections(at: str, result: Mapping[str, Any]) -> list[str]:
         Column("stopped", "stopped", "text"),
     )
     rounds = result["rounds"]
-    about = [one for one in words if result.get(one.key) is not None]
+    about = known(words, [result])
     return [
         section(
             "Rounds",
@@ -86,8 +86,7 @@ def _rounds(at: str, rounds: Sequence[Mapping[str, Any]]) -> str:
         if before is not None and after is not None:
             bar = Bar(max(after, 0.0) / most, colour, before=max(before, 0.0) / most)
         rows.append(Row(_names(one), f"{at}/rounds/{n}", one, colour, bar))
-    known = [one for one in _ROUNDS if any(pick(row.value, one.key) is not None for row in rows)]
-    return table("Rounds", ["round", "work"], known, rows)
+    return table("Rounds", ["round", "work"], known(_ROUNDS, rounds), rows)
 
 
 def _reasons(at: str, rounds: Sequence[Mapping[str, Any]]) -> str:
@@ -98,6 +97,6 @@ def _reasons(at: str, rounds: Sequence[Mapping[str, Any]]) -> str:
 
 def _steps(at: str, rounds: Sequence[Mapping[str, Any]]) -> str:
     rows = [Row(_names(one), f"{at}/rounds/{n}", one) for n, one in enumerate(rounds)]
-    known = [step for step in _STEPS if any(step in one["seconds"] for one in rounds)]
-    columns = [Column(f"seconds/{step}", step, "s") for step in known]
+    steps = [step for step in _STEPS if any(step in one["seconds"] for one in rounds)]
+    columns = [Column(f"seconds/{step}", step, "s") for step in steps]
     return table("Wall-clock seconds by step", ["round", "work"], columns, rows)

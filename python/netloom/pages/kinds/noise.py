@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from netloom.pages.markup import Bar, Column, Row, facts, findings, pick, section, table
+from netloom.pages.markup import Bar, Column, Row, facts, findings, known, section, table
 from netloom.shown import legend
+from netloom.shown.legend import link_name
 from netloom.shown.units import size
 
 Found = tuple[str, str, str, Mapping[str, Any]]
@@ -97,12 +98,7 @@ def _slowdowns(jobs: list[Found]) -> str:
         bar = Bar((job["completion_ps"] or 0) / most, colour, before=line)
         rows.append(Row([job["name"], name], at, job, colour, bar))
     head = "Time of the job; the line in a bar is its time alone"
-    return table(head, ["job", "routing"], _known(_JOBS, rows), rows)
-
-
-def _known(columns: tuple[Column, ...], rows: list[Row]) -> list[Column]:
-    """Columns that say something."""
-    return [one for one in columns if any(pick(row.value, one.key) is not None for row in rows)]
+    return table(head, ["job", "routing"], known(_JOBS, [job for *_, job in jobs]), rows)
 
 
 def _sizes(jobs: list[Found]) -> str:
@@ -142,7 +138,7 @@ def _links(jobs: list[Found]) -> str:
     ]
     most = max((link["behind_ps"] for *_, link in found), default=0) or 1
     rows = [
-        Row([whose, name, _link(link)], at, link, colour, Bar(link["behind_ps"] / most, colour), mark=1)
+        Row([whose, name, link_name(link)], at, link, colour, Bar(link["behind_ps"] / most, colour), mark=1)
         for at, name, colour, whose, link in found
     ]
     columns = [
@@ -155,10 +151,6 @@ def _links(jobs: list[Found]) -> str:
         if rows
         else ""
     )
-
-
-def _link(link: Mapping[str, Any]) -> str:
-    return f"{link['from']}[{link['from_port']}] → {link['to']}[{link['to_port']}]"
 
 
 def _worst(jobs: list[Found]) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 from netloom.pages.chart import Axis, Series, chart
 from netloom.pages.kinds import sampled, shared
-from netloom.pages.markup import Bar, Column, Row, beside, facts, pick, section, table
+from netloom.pages.markup import Bar, Column, Row, beside, facts, known, section, table
 from netloom.pages.strips import deepest, strips
 from netloom.shown import legend
 from netloom.shown.html import text
@@ -65,9 +65,7 @@ def sections(at: str, part: Mapping[str, Any]) -> list[str]:
         Column("run/links", "links"),
         Column("run/longest_ms", "longest routing", "ms"),
     ]
-    shown = [
-        Column(c.key, c.head, c.unit) for c in _JOBS if any(pick(r.value, c.key) is not None for r in rows)
-    ]
+    shown = known(_JOBS, [row.value for row in rows])
     found = [
         section("Jobs", facts(at, part, about), table("Jobs by routing", ["job", "routing"], shown, rows)),
         section("Routings", table("The whole run by routing", ["routing"], columns, whole)),

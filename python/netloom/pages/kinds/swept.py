@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from netloom.pages.markup import Bar, Column, Row, facts, pick, section, table
+from netloom.pages.markup import Bar, Column, Row, facts, known, section, table
 from netloom.pages.result import escaped, head, unit
 from netloom.shown import legend
 from netloom.shown.units import told
@@ -34,7 +34,7 @@ def sections(at: str, result: Mapping[str, Any]) -> list[str]:
         Column("interval/level", "intervals", "share"),
         Column("interval/method", "intervals by", "text"),
     )
-    about = [one for one in words if pick(result, one.key) is not None]
+    about = known(words, [result])
     keys = list(dict.fromkeys(key for group in result["groups"] for key in group["values"]))
     found = [section("Sweep", facts(at, result, about))]
     if keys:

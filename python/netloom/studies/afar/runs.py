@@ -36,7 +36,7 @@ class Loads:
     Attributes
     ----------
     per_link_gb : array of float
-        Of every live directed link between switches; sorted.
+        Of every live directed link between switches.
     """
 
     per_link_gb: npt.NDArray[np.float64]
@@ -137,11 +137,7 @@ class Study:
 
     def loads(self, scene: Scenario, routes: Routes | None = None) -> Loads:
         """What links carry over the whole run."""
-        return self._loads(routes or self._ftree, scene.traffic())
-
-    def _loads(self, routes: Routes, traffic: Traffic) -> Loads:
-        gb = np.sort(self._per_link(routes, traffic)[self._between])
-        return Loads(gb)
+        return Loads(self._per_link(routes or self._ftree, scene.traffic())[self._between])
 
     def _per_link(self, routes: Routes, traffic: Traffic) -> npt.NDArray[np.float64]:
         from netloom import _core
@@ -175,11 +171,12 @@ class Study:
             start = time.perf_counter()
             routes = self._made(routing, found, traffic)
             found.optimise_s[routing] = time.perf_counter() - start
-            found.loads[routing] = self._loads(routes, traffic)
+            gb = self._per_link(routes, traffic)
+            found.loads[routing] = Loads(gb[self._between])
             found.changes[routing] = routes.changed_entries(self._ftree)
             found.times_s[routing], ranks = self._run(scene, routes)
             if routing == "ftree":
-                found.points = self._points(scene, traffic, ranks)
+                found.points = self._points(scene, gb, ranks)
         return found
 
     def _made(self, routing: Routing, placement: Placement, traffic: Traffic) -> Routes:
@@ -213,9 +210,11 @@ class Study:
         of = np.asarray(ranks["job"])
         return {job.name: float(ends[of == at].max()) for at, job in enumerate(scene.jobs)}, ranks
 
-    def _points(self, scene: Scenario, traffic: Traffic, ranks: Mapping[str, Any]) -> Points:
-        """The processes of `bis`: those of one host have one partner host, and one way there and back."""
-        gb = self._per_link(self._ftree, traffic)
+    def _points(self, scene: Scenario, gb: npt.NDArray[np.float64], ranks: Mapping[str, Any]) -> Points:
+        """The processes of `bis`: those of one host have one partner host, and one way there and back.
+
+        `gb`: what links carry under ftree's routes.
+        """
         end_s = np.asarray(ranks["end_ps"], dtype=np.float64) * self._whole / _PS
         of = np.asarray(ranks["job"])
         rows: list[tuple[float, int, float, float, int]] = []
