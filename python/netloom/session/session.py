@@ -333,7 +333,7 @@ class Session:
             data = self.read("routes", source)
             routes = _core.Routes.parse(data, fabric, label=source, strict=strict)
         if strict:
-            faults = fault_lines(routes.faults, source)
+            faults = list(fault_lines(routes.faults, source))
             self.findings += faults
             for fault in faults:
                 self.note(fault["text"])
