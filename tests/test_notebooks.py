@@ -39,8 +39,8 @@ LONG = {
     "optimize_hose": "nl.optimize_hose(fabric, nl.Hose.of(sent), work=10**12, progress=searching{})",
     "simulate": "nl.simulate(scenario, progress=begun{})",
 }
-"""Calls that take minutes unless something ends them; `progress` says that they have begun. Before a search by
-a hose begins no worst load is known and there is nothing to return."""
+"""Calls that take minutes unless something ends them; `progress` says that they have begun.
+Before a search by a hose begins no worst load is known and there is nothing to return."""
 
 
 class Notebook:
