@@ -60,6 +60,26 @@ def test_a_dry_run_changes_nothing_and_says_what_would(call, live, netloom):
     assert np.array_equal(live.look().tables.table(), before.tables.table())
 
 
+def test_python_does_what_the_command_does(call, live, netloom):
+    new = some(live, 21)
+    new.write(netloom.folder / "new.lfts")
+    told = call(netloom.folder / "new.lfts")
+    there = {"access": live.sim.access}
+    found = nl.apply_routes(netloom.folder / "new.lfts", **there)
+    clocks = {"seconds", "own_seconds", "opensm_seconds"}
+    assert {key: found[key] for key in set(told) - clocks} == {key: told[key] for key in set(told) - clocks}
+    steps = []
+    done = nl.apply_routes(new, yes=True, tell=steps.append, **there)
+    assert (done["outcome"], done["changed_entries"]) == ("applied", told["changed_entries"])
+    assert steps
+    assert live.look().tables.changed_entries(new) == 0
+    assert nl.route_changes(**there) == call("history")
+    assert nl.rollback_routes(**there)["outcome"] == "dry run"
+    assert nl.rollback_routes(done["journal_id"], yes=True, **there)["outcome"] == "applied"
+    assert live.look().tables.changed_entries(new) == told["changed_entries"]
+    assert nl.recover_routes(**there) == {"recovered": [], "unfinished": None, "findings": []}
+
+
 def test_applied_routes_are_read_back_journaled_and_rolled_back(call, live, netloom):
     before = live.look()
     new = some(live, 12)

@@ -464,7 +464,7 @@ class TestExporter:
 
         source = "".join(
             (ROOT / "python" / "netloom" / name).read_text()
-            for name in ("watch/exporter.py", "cli/watch.py", "health/error_counters.py")
+            for name in ("watch/exporter.py", "watch/calls.py", "health/error_counters.py")
         )
         text = (CONTRIB / name).read_text()
         named = set(re.findall(r"\b(?:infiniband|netloom)_[a-z_]+[a-z]", re.sub(r"#.*", "", text)))

@@ -25,10 +25,10 @@ from netloom.apply import Seen, look
 from netloom.apply import apply as applied
 from netloom.apply import plan as planned
 from netloom.cli import main
-from netloom.cli.loop import live as loop_live
 from netloom.live import OpenSM, missing_tools
 from netloom.live.bed import Bed, bed
 from netloom.live.polling import poll
+from netloom.loop import calls as loop_live
 from netloom.loop import journal
 from netloom.loop.live import Live, LiveLoop
 
@@ -184,7 +184,7 @@ def test_counters_missing_from_ports_are_a_finding_and_routes_stay(rounds):
 @pytest.mark.parametrize("kind", ["no-http", "cut-chunk", "long-header", "to-ftp", "odd-samples"])
 def test_an_exporter_that_replies_with_anything_is_a_finding_and_routes_stay(rounds, kind):
     with web_bed.serving(itertools.repeat(web_bed.ODD[kind])) as url:
-        rounds.loop.reader = loop_live._reader(url)
+        rounds.loop.reader = loop_live.reader(url)
         rounds.kept(rounds.round(), "format" if kind == "odd-samples" else "live", url)
     rounds.loop.reader = None
     rounds.applied(rounds.round())
@@ -301,6 +301,17 @@ def steered(rounds, tmp_path, monkeypatch, capsys, validate) -> Steered:
 
 
 class TestTheVerb:
+    def test_python_proposes_what_the_command_proposes(self, steered):
+        told = steered("--jobs", JOBS, "--rounds", "1", "--every", "30")
+        heard: list[dict[str, Any]] = []
+        found = nl.loop_live(
+            jobs=JOBS, rounds=1, every=30.0, access=steered.rounds.there.sim.access, seed=4, told=heard.append
+        )
+        assert heard == found["rounds"]
+        assert found["rounds"][0]["decision"] == told["rounds"][0]["decision"] == "proposed"
+        same = set(told) - {"rounds"}
+        assert {key: found[key] for key in same} == {key: told[key] for key in same}
+
     def test_a_dry_run_proposes_and_yes_applies_and_goes_on_with_the_journal(self, steered, netloom):
         file, there = steered.rounds.file, steered.rounds.there
         before = file.read_bytes()

@@ -151,3 +151,23 @@ def test_arguments_that_do_not_fit_are_refused_by_their_names():
         nl.optimize_tables(NET, "shift:4", max_changes=2)
     with pytest.raises(nl.ArgumentError, match=r"^hose is about all traffic with some sums, also is not"):
         nl.optimize_tables(NET, "shift:4", hose=True, also=["shift:2"])
+
+
+def test_watch(netloom, same, tmp_path):
+    counters = str(tmp_path / "c.csv")
+    netloom.ok("counters", "synth", NET, "ftree", "shift:4", "--scale", 1e9, "--seconds", 2, "-o", counters)
+    same(
+        next(nl.watch_fabric(NET, counters_from=counters, once=True)),
+        *("watch", NET, "--counters-from", counters, "--once"),
+    )
+    with pytest.raises(nl.ArgumentError, match=r"^counters_from: needs a fabric"):
+        next(nl.watch_fabric(counters_from=counters))
+
+
+def test_dataplane(netloom, tmp_path):
+    assert nl.dataplane_status(journal=tmp_path / "none")["up"] is False
+    assert nl.dataplane_down(journal=tmp_path / "none")["ports"] == []
+    with pytest.raises(nl.ArgumentError, match=r"^expected a table of ports, or interface: one of them$"):
+        nl.dataplane_up(NET)
+    with pytest.raises(nl.ArgumentError, match=r"^rate: expected a share of packets"):
+        nl.dataplane_up(NET, "ports.csv", rate=2)

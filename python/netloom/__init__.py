@@ -67,6 +67,8 @@ if TYPE_CHECKING:
         synth_counters,
         verify_certificate,
     )
+    from netloom.apply.calls import apply_routes, recover_routes, rollback_routes, route_changes
+    from netloom.dataplane.calls import dataplane_down, dataplane_status, dataplane_up
     from netloom.diagnose.answer.api import diagnose_counters, diagnose_run
     from netloom.drawing.api import draw
     from netloom.errors import (
@@ -86,6 +88,7 @@ if TYPE_CHECKING:
         TrafficError,
     )
     from netloom.lanes.files import write_lanes
+    from netloom.loop.calls import loop_live
     from netloom.noise.api import measure_noise
     from netloom.optimizing.api import OptimizedTables, optimize_tables
     from netloom.pages.api import report
@@ -95,6 +98,7 @@ if TYPE_CHECKING:
     from netloom.simulating.routings import simulate_routings
     from netloom.simulating.varied import simulate_varied
     from netloom.sweeps.api import sweep
+    from netloom.watch.calls import watch_fabric
 
 __all__ = [
     "ArgumentError",
@@ -135,10 +139,14 @@ __all__ = [
     "Verdict",
     "__version__",
     "afar",
+    "apply_routes",
     "bases",
     "check",
     "coefficients",
     "coloured",
+    "dataplane_down",
+    "dataplane_status",
+    "dataplane_up",
     "diagnose_counters",
     "diagnose_run",
     "draw",
@@ -148,6 +156,7 @@ __all__ = [
     "infer",
     "links_at_max_bound",
     "loads",
+    "loop_live",
     "measure_noise",
     "mix",
     "optimize",
@@ -160,9 +169,12 @@ __all__ = [
     "plan",
     "read_run",
     "recover",
+    "recover_routes",
     "repaired",
     "report",
+    "rollback_routes",
     "route",
+    "route_changes",
     "sample_routings",
     "simulate",
     "simulate_routings",
@@ -172,6 +184,7 @@ __all__ = [
     "sweep",
     "synth_counters",
     "verify_certificate",
+    "watch_fabric",
     "write_lanes",
 ]
 
@@ -179,18 +192,27 @@ __all__ = [
 _HOMES = {
     "OptimizedTables": "netloom.optimizing.api",
     "RunFolder": "netloom.runs.api",
+    "apply_routes": "netloom.apply.calls",
+    "dataplane_down": "netloom.dataplane.calls",
+    "dataplane_status": "netloom.dataplane.calls",
+    "dataplane_up": "netloom.dataplane.calls",
     "diagnose_counters": "netloom.diagnose.answer.api",
     "diagnose_run": "netloom.diagnose.answer.api",
     "draw": "netloom.drawing.api",
+    "loop_live": "netloom.loop.calls",
     "measure_noise": "netloom.noise.api",
     "optimize_tables": "netloom.optimizing.api",
     "plan": "netloom.planning.answer",
     "read_run": "netloom.runs.api",
+    "recover_routes": "netloom.apply.calls",
     "report": "netloom.pages.api",
+    "rollback_routes": "netloom.apply.calls",
+    "route_changes": "netloom.apply.calls",
     "sample_routings": "netloom.sampling.runs",
     "simulate_routings": "netloom.simulating.routings",
     "simulate_varied": "netloom.simulating.varied",
     "sweep": "netloom.sweeps.api",
+    "watch_fabric": "netloom.watch.calls",
     "write_lanes": "netloom.lanes.files",
 }
 """Where names are that are neither the core's nor errors."""

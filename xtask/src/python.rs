@@ -17,7 +17,6 @@ const FLOORS: [&[&str]; 15] = [
     &["files", "findings", "intervals", "levels", "nodes", "patience", "shown", "strangers", "sysfs"],
     &[
         "cabling",
-        "dataplane",
         "exact",
         "exports",
         "graphs",
@@ -35,7 +34,7 @@ const FLOORS: [&[&str]; 15] = [
     &["frames", "gpu", "interop"],
     &["live", "tables"],
     &["counting", "runs"],
-    &["apply", "lanes", "plot", "simulating"],
+    &["apply", "dataplane", "lanes", "plot", "simulating"],
     &["sampling"],
     &["diagnose", "interference", "loop", "noise", "optimizing", "planning", "studies", "sweeps"],
     &["pages", "watch"],

@@ -28,7 +28,7 @@ def recover(
     *,
     allow: Collection[str] = (),
     seconds: float = SECONDS,
-    progress: Callable[[str], None] | None = None,
+    progress: Callable[[str], object] | None = None,
 ) -> Applied | None:
     """Finishes or undoes a change that was killed; None if there is none.
 

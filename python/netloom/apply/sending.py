@@ -95,7 +95,7 @@ def apply(
     seconds: float = SECONDS,
     rolls_back: int | None = None,
     recovers: int | None = None,
-    progress: Callable[[str], None] | None = None,
+    progress: Callable[[str], object] | None = None,
 ) -> Applied:
     """Makes a planned change.
 
@@ -160,7 +160,7 @@ class _Sending:
         journal: Journal,
         file: Path,
         seconds: float,
-        progress: Callable[[str], None] | None,
+        progress: Callable[[str], object] | None,
     ) -> None:
         self.plan = plan
         self.manager = manager

@@ -16,10 +16,17 @@ import re
 import time
 import urllib.parse
 from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
 
 from netloom import reading
 from netloom.errors import LiveError
 from netloom.live import http
+
+if TYPE_CHECKING:
+    from netloom._core import Counters, Fabric
+
+Held: TypeAlias = "bytes | list[tuple[str, bytes]]"
+"""What counters are read from: a file's bytes, or the files of sysfs trees."""
 
 _FEDERATE = "/federate?" + urllib.parse.urlencode({"match[]": '{__name__=~"(node_)?infiniband_.*"}'})
 _SAMPLE = re.compile(rb"^(?:node_)?infiniband_\w+[{ ]", re.MULTILINE)
@@ -104,3 +111,29 @@ def _with_instance(data: bytes, machine: str) -> bytes:
         return match[1] + b'{instance="' + name + b'"' + between + labels + b"}"
 
     return _OF_NODE.sub(named, data if data.endswith(b"\n") or not data else data + b"\n")
+
+
+def read_again(source: str, fabric: Fabric) -> tuple[Counters, Held]:
+    """Counters as they are now, and what they were read from.
+
+    Of an exporter's URL, a folder of textfiles or of sysfs trees, a file.
+
+    Raises
+    ------
+    NetloomError
+        If they cannot be had or read.
+    OSError
+        Naming the file that cannot be read.
+    """
+    from netloom import _core, sysfs
+
+    if is_url(source):
+        data = fetch(source)
+    elif is_textfiles(source):
+        data = read_folder(source)
+    elif Path(source).is_dir():
+        files = sysfs.read_tree(source)
+        return _core.Counters.from_sysfs(files, fabric, label=source), files
+    else:
+        data = reading.whole(source)
+    return _core.Counters.parse(data, fabric, label=source), data

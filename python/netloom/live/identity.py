@@ -6,6 +6,7 @@ that was made before LIDs changed, are counters of other ports.
 
 from __future__ import annotations
 
+import hashlib
 from typing import TYPE_CHECKING
 
 from netloom.errors import LiveError
@@ -14,6 +15,7 @@ from netloom.live.mads import Mads, Request
 if TYPE_CHECKING:
     from netloom._core import Fabric
     from netloom.live.access import Access
+    from netloom.session.session import Session
 
 _NODE_INFO = 0x11
 _GUID = slice(12, 20)
@@ -47,3 +49,23 @@ def check(access: Access, fabric: Fabric, what: str) -> None:
             f"{what}: not {access.what} as it is now: at the LIDs of {len(wrong)} of its {len(lids)} "
             f"switches other nodes answer ({named}): a dump of another fabric, or of before LIDs changed"
         )
+
+
+def discovered(session: Session, access: Access, source: Fabric | str | None = None) -> Fabric:
+    """The fabric of a dump, if it is the one that is reached, or as `ibnetdiscover` finds it now.
+
+    Raises
+    ------
+    LiveError
+        If the fabric does not answer, or is another one.
+    """
+    if source is not None:
+        net = session.fabric(source)
+        with session.timed("discover"):
+            check(access, net, source if isinstance(source, str) else "this fabric")
+        return net
+    with session.timed("discover"):
+        data = access.discover()
+    session.note_input("fabric", access.what, hashlib.sha256(data).hexdigest())
+    with session.timed("read"):
+        return session.parsed(data, access.what)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from netloom.errors import LiveError
 from netloom.findings import Finding
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from netloom.loop.prediction import Layers
     from netloom.loop.propose import Canary, Evidence
     from netloom.loop.seen import Seen as Inferred
+
+_OWN_STEPS = ("counters", "infer", "optimize", "check", "predict", "apply", "verify")
 
 
 @dataclass(frozen=True)
@@ -41,6 +43,18 @@ class Live:
     """The part of it that came first, or would have."""
     interrupted: bool = False
     """Whether Ctrl-C came while tables were changed, or before the gain was found."""
+
+    def row(self) -> dict[str, Any]:
+        """The round as results have it; own seconds are those from counters to loaded tables."""
+        seconds = self.round.seconds
+        return {
+            **self.round.result(),
+            "own_seconds": round(sum(seconds.get(step, 0.0) for step in _OWN_STEPS), 6),
+            "opensm_seconds": round(seconds.get("opensm", 0.0), 6),
+            "mads": self.mads,
+            "journal_id": None if self.applied is None else self.applied.journal_id,
+            "findings": self.findings,
+        }
 
 
 @dataclass

@@ -172,6 +172,17 @@ class Session:
         finally:
             self._seconds[what] = self._seconds.get(what, 0.0) + time.perf_counter() - start
 
+    # What it writes
+
+    def write_in(self, folder: Path, name: str, data: bytes) -> str:
+        """Writes a file of a folder that is made if need be; a link there is replaced, not followed."""
+        from netloom.files import Folder
+
+        self.finishing()
+        with self.timed("write"), Folder.open(folder, make=True) as there:
+            there.write(name, data)
+        return str(folder / name)
+
     # Whom it tells
 
     def note(self, text: str, *, kind: str = "note") -> None:

@@ -9,9 +9,8 @@ import re
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 from netloom.errors import CountersError, LiveError, NetloomError
 
@@ -19,11 +18,9 @@ if TYPE_CHECKING:
     from netloom._core import Counters, Fabric
     from netloom.health.error_counters import Errors
     from netloom.live import Access
+    from netloom.live.exporters import Held
     from netloom.live.polling import Poller
     from netloom.live.ports import PortDown
-
-Held: TypeAlias = "bytes | list[tuple[str, bytes]]"
-"""What counters are read from: a file's bytes, or the files of sysfs trees."""
 
 
 @dataclass(frozen=True)
@@ -191,33 +188,6 @@ class Fetched:
         start = time.monotonic()
         counters, held = self._read()
         return Reading(counters, start, [], 0, time.monotonic() - start, fetched=True, held=held)
-
-
-def read_again(source: str, fabric: Fabric) -> tuple[Counters, Held]:
-    """Counters as they are now, and what they were read from.
-
-    Of an exporter's URL, a folder of textfiles or of sysfs trees, a file.
-
-    Raises
-    ------
-    NetloomError
-        If they cannot be had or read.
-    OSError
-        Naming the file that cannot be read.
-    """
-    from netloom import _core, reading, sysfs
-    from netloom.live import exporters
-
-    if exporters.is_url(source):
-        data = exporters.fetch(source)
-    elif exporters.is_textfiles(source):
-        data = exporters.read_folder(source)
-    elif Path(source).is_dir():
-        files = sysfs.read_tree(source)
-        return _core.Counters.from_sysfs(files, fabric, label=source), files
-    else:
-        data = reading.whole(source)
-    return _core.Counters.parse(data, fabric, label=source), data
 
 
 def spans(counters: Counters) -> list[float]:

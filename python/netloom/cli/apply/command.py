@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
+import os
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,18 +11,18 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
-from netloom.cli.apply.change import BROKEN, Change
-from netloom.cli.shared import render
+from netloom.apply.calls import changes_in, journal_to_read
+from netloom.cli.apply import report
 from netloom.cli.shared.exits import UsageError
 from netloom.cli.shared.options import Options, within
 from netloom.cli.shared.outputs import same_file
 from netloom.cli.shared.reach import Reach
 from netloom.cli.shared.run import Run
-from netloom.errors import LiveError
 
 if TYPE_CHECKING:
     from netloom.apply import Journal
-    from netloom.live import Access, Manager
+    from netloom.apply.attempt import Attempt
+    from netloom.live import Manager
 
 _REPORTS = (".json", ".csv", ".txt")
 """What `-o` may end in: never what OpenSM reads."""
@@ -179,10 +179,10 @@ def recover(
     options
         Common options; `-o` writes the result (.json, .csv, .txt).
     """
-    run, change = _begun(through or Waiting(), reach, options, past=True)
-    _not_the_tables(run, change.manager, change.journal)
-    with change.journal.locked() if yes else contextlib.nullcontext():
-        return change.recover(change.problems(), yes=yes)
+    run, attempt = _begun(through or Waiting(), reach, options, past=True)
+    result = attempt.recover(yes=yes)
+    findings = bool(result["findings"]) or result["unfinished"] is not None
+    return run.finish(result, lambda: report.recovered(result, yes=yes), findings=findings)
 
 
 def history(
@@ -204,30 +204,36 @@ def history(
     """
     through = through or Through()
     run = Run("apply", options or Options(), product=False, endings=_REPORTS)
-    if through.journal is not None:
-        _is_journal(through.journal)
-        return _history(run, _journal(through.journal, None))
-    from netloom.live import Manager
-
-    access = (reach or Reach()).access()
-    if through.opensm is None and not Manager.all_running(access):
-        return _history(run, _journal_without_opensm(access))
-    return _history(run, _journal(None, Manager.running(access, through.opensm)))
+    access = None if through.journal is not None else (reach or Reach()).access()
+    journal = journal_to_read(access, through.opensm, through.journal)
+    result = changes_in(journal)
+    odd = journal.odd()
+    if odd is not None:
+        run.note(odd, kind="warning")
+    return run.finish(result, lambda: report.history(result), rows=result["history"])
 
 
 def _begun(
     through: Waiting, reach: Reach | None, options: Options | None, *, past: bool
-) -> tuple[Run, Change]:
+) -> tuple[Run, Attempt]:
     """The call, and what it may change; `past`: of a journal that must be there."""
     run = Run("apply", options or Options(), product=False, endings=_REPORTS)
-    from netloom.live import Manager
+    from netloom.apply.calls import begun
 
     access = (reach or Reach()).access()
-    manager = Manager.running(access, through.opensm)
-    if through.journal is not None and past:
-        _is_journal(through.journal)
-    journal = _journal(through.journal, manager)
-    return run, Change(run, access, manager, journal, through.wait, through.allow)
+    tell = run.note if not run.options.quiet and os.isatty(2) else None
+    attempt = begun(
+        run,
+        access,
+        through.opensm,
+        through.journal,
+        wait=through.wait,
+        allow=through.allow,
+        tell=tell,
+        past=past,
+    )
+    _not_the_tables(run, attempt.manager, attempt.journal)
+    return run, attempt
 
 
 def _change(
@@ -241,45 +247,27 @@ def _change(
     options: Options | None,
 ) -> int:
     """New routes, or without any those before change `number`."""
-    run, change = _begun(through or Waiting(), reach, options, past=routes is None)
-    _not_the_tables(run, change.manager, change.journal)
-    odd = change.journal.odd()
-    if odd is not None:
-        change.notes.append(odd)
-    # What is looked at under the lock stays so until it is changed.
-    with change.journal.locked() if yes else contextlib.nullcontext():
-        refused = change.problems()
-        recovered = change.finish_what_was_left() if yes and not refused else None
-        plan, rolls_back, more = change.plan(routes, number, stages, mend)
-        change.rolls_back = rolls_back
-        what = f"rollback {rolls_back}" if routes is None else f"send {shlex.quote(routes)}"
-        change.does = f"netloom apply {what}{' --mend' if mend else ''}"
-        if yes and plan.verified and not refused and not more:
-            return change.finish(plan, change.send(plan, rolls_back), [], recovered)
-        left = change.journal.unfinished()
-        if left is not None:
-            change.notes.append(f"change {left.id} was left unfinished: --yes finishes or undoes it first")
-        if not mend and any(one["kind"] in BROKEN for one in [*plan.findings, *more]):
-            change.notes.append("where a cable was cut, --mend leads entries around it")
-        return change.finish(plan, None, refused + more, recovered)
-
-
-def _history(run: Run, journal: Journal) -> int:
-    """Lists earlier changes."""
-    keys = ("id", "time", "state", "changed_entries", "stages", "rolls_back", "recovers", "why")
-    rows = [{key: getattr(change, key) for key in keys} for change in journal.changes()]
-    result = {"journal": str(journal.folder), "history": rows}
-    odd = journal.odd()
-    if odd is not None:
-        run.note(odd, kind="warning")
-
-    def report() -> str:
-        if not rows:
-            return f"{journal.folder}: no change yet"
-        lines = [["" if row[key] is None else str(row[key]) for key in keys] for row in rows]
-        return render.table([key.replace("_", " ") for key in keys], lines, right=[0, 3, 4], spare=[4, 3])
-
-    return run.finish(result, report, rows=rows)
+    run, attempt = _begun(through or Waiting(), reach, options, past=routes is None)
+    result = attempt.change(routes, number, yes=yes, stages=stages, mend=mend)
+    what = f"rollback {result['rolls_back']}" if routes is None else f"send {shlex.quote(routes)}"
+    does = f"netloom apply {what}{' --mend' if mend else ''}"
+    again = report.again(attempt.access, attempt.journal, attempt.manager)
+    assert attempt.seen is not None
+    switches = attempt.seen.fabric.switches
+    try:
+        return run.finish(
+            result,
+            lambda: report.text(result, attempt.access.what, switches, again, does),
+            rows=result["changes"],
+            findings=result["outcome"] not in ("dry run", "applied", "unchanged"),
+            interrupted=result["why"] == "interrupted",
+        )
+    except OSError:
+        if attempt.done is not None:
+            number, outcome = result["journal_id"], result["outcome"]
+            what = f"change {number} is {outcome}" if number else outcome
+            run.note(f"{what}: only the report could not be written")
+        raise
 
 
 def _not_the_tables(run: Run, manager: Manager, journal: Journal) -> None:
@@ -291,39 +279,3 @@ def _not_the_tables(run: Run, manager: Manager, journal: Journal) -> None:
         raise UsageError(f"-o {target}: OpenSM reads its routes from there, and -o takes the report")
     if journal.folder.resolve() in target.resolve().parents:
         raise UsageError(f"-o {target}: is in the journal, and -o takes the report")
-
-
-def _journal(folder: Path | None, manager: Manager | None) -> Journal:
-    from netloom.apply import Journal
-
-    if folder is not None:
-        return Journal(folder, routes=None if manager is None else manager.routes_file)
-    file = manager.routes_file if manager is not None else None
-    if file is None:
-        assert manager is not None
-        problem = manager.problems()[0]
-        raise LiveError(problem.text)
-    return Journal.beside(file)
-
-
-def _is_journal(folder: Path) -> None:
-    """Refuses a folder that is no journal of changes, where one is read."""
-    if not (folder / "journal.jsonl").is_file():
-        raise LiveError(
-            f"--journal {folder}: no journal of changes there (journal.jsonl): expected the folder that "
-            "`netloom apply` keeps beside OpenSM's file of routes"
-        )
-
-
-def _journal_without_opensm(access: Access) -> Journal:
-    """The journal beside the file that OpenSM's options name, though it does not run."""
-    from netloom.apply import Journal
-    from netloom.live.manager import configured_routes_file
-
-    file = None if access.socket_name is not None else configured_routes_file()
-    if file is None:
-        raise LiveError(
-            f"no OpenSM of {access.what} runs on this machine, nor do its options name a file of routes: "
-            "expected --journal FOLDER"
-        )
-    return Journal.beside(file)

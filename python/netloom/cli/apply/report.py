@@ -95,3 +95,13 @@ def recovered(result: dict[str, Any], *, yes: bool) -> str:
         more = "" if yes else " (--yes finishes or undoes it)"
         lines.append(f"change {result['unfinished']} was left unfinished{more}")
     return "\n".join(lines) or "no change was left unfinished"
+
+
+def history(result: dict[str, Any]) -> str:
+    """Earlier changes, a line each."""
+    rows = result["history"]
+    if not rows:
+        return f"{result['journal']}: no change yet"
+    keys = list(rows[0])
+    lines = [["" if row[key] is None else str(row[key]) for key in keys] for row in rows]
+    return render.table([key.replace("_", " ") for key in keys], lines, right=[0, 3, 4], spare=[4, 3])

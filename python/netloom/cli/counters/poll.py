@@ -9,9 +9,10 @@ from typing import Annotated, Any
 from netloom.cli.counters import command as counters_verb
 from netloom.cli.shared import options, render
 from netloom.cli.shared.options import Options
-from netloom.cli.shared.reach import Reach, discovered
+from netloom.cli.shared.reach import Reach
 from netloom.cli.shared.run import Run
 from netloom.counting.reading import summary
+from netloom.live.identity import discovered
 
 _READING = (".txt", ".txt.gz")
 _INTERVAL = (".csv", ".csv.gz", ".parquet")

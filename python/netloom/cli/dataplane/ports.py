@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from cyclopts import Parameter
 
@@ -13,13 +13,6 @@ from netloom.cli.shared.exits import UsageError
 from netloom.cli.shared.options import Options
 from netloom.cli.shared.run import Run
 from netloom.dataplane.programs import COUNTS
-from netloom.findings import finding
-
-if TYPE_CHECKING:
-    from netloom.dataplane.attaching import Seen
-    from netloom.dataplane.journal import Attached, Journal
-    from netloom.dataplane.plan import Port
-    from netloom.findings import Finding
 
 MOST_BYTES = 2**32 - 2
 _REPORTS = (".json", ".csv", ".txt")
@@ -67,42 +60,23 @@ def up(
     options
         Common options; `-o` writes the result (.json, .csv, .txt).
     """
-    from netloom import _core, patience
-    from netloom.dataplane import attaching, wiring
-    from netloom.dataplane import plan as planning
+    from netloom.dataplane.calls import dataplane_up
 
     if (ports is None) == (not interface):
         raise UsageError("expected a table of ports, or --interface NODE:PORT=INTERFACE: one of them")
     run = Run("dataplane-up", options or Options(), product=False, endings=_REPORTS)
-    attaching.need()
-    net = run.fabric(fabric, warn=True)
-    found, _, _ = planning.ports(net, queue_bytes=queue_bytes)
-    if ports is None:
-        wires = wiring.of_options(interface, found)
-    else:
-        wires = wiring.read(run.read("ports", ports), ports, found)
-    book = _journal(journal)
-    owner = None
-    with run.timed("ports"):
-        if yes:
-            with patience.change():
-                now, seen = attaching.up(
-                    book, wires, rate=rate, keep=keep, hash_name=_core.sampling_hash("gf")
-                )
-            owner = f"{now.owner:016x}"
-        else:
-            seen = attaching.look(wires)
-    rows = [_port(one.port) for one in seen]
-    result: dict[str, Any] = {
-        "done": yes,
-        "journal": str(book.folder),
-        "owner": owner,
-        "rate": rate,
-        "keep": keep,
-        "ports": rows,
-        "findings": _findings(seen, found),
-    }
-    return run.finish(result, lambda: _up_text(result), rows=rows)
+    result = dataplane_up(
+        fabric,
+        ports,
+        interface=interface,
+        yes=yes,
+        queue_bytes=queue_bytes,
+        rate=rate,
+        keep=keep,
+        journal=journal,
+        session=run,
+    )
+    return run.finish(result, lambda: _up_text(result), rows=result["ports"])
 
 
 def down(*, yes: Yes = False, journal: Path | None = None, options: Options | None = None) -> int:
@@ -120,39 +94,10 @@ def down(*, yes: Yes = False, journal: Path | None = None, options: Options | No
     options
         Common options; `-o` writes the result (.json, .csv, .txt).
     """
-    from netloom import patience
-    from netloom.dataplane import attaching
+    from netloom.dataplane.calls import dataplane_down
 
     run = Run("dataplane-down", options or Options(), product=False, endings=_REPORTS)
-    book = _journal(journal)
-    now = book.read()
-    if now is not None:
-        attaching.need()
-    left = None
-    if yes:
-        with run.timed("ports"), patience.change():
-            done = attaching.down(book)
-        now, left = (None, None) if done is None else done
-    result: dict[str, Any] = {
-        "done": yes,
-        "journal": str(book.folder),
-        "time": None if now is None else now.time,
-        "ports": [] if now is None else [_port(port) for port in now.ports],
-        "filters_removed": 0 if left is None else left.filters,
-        "clsact_removed": 0 if left is None else left.clsact,
-        "findings": [],
-    }
-    if left is not None:
-        result["findings"] = [
-            *(
-                finding("port-gone", f"{port}: is not there any more, so nothing was taken off")
-                for port in left.gone
-            ),
-            *(
-                finding("clsact-kept", f"{port}: keeps clsact: filters of others are on it")
-                for port in left.kept
-            ),
-        ]
+    result = dataplane_down(yes=yes, journal=journal, session=run)
     return run.finish(result, lambda: _down_text(result), rows=result["ports"])
 
 
@@ -166,94 +111,11 @@ def status(*, journal: Path | None = None, options: Options | None = None) -> in
     options
         Common options; `-o` writes the result (.json, .csv, .txt).
     """
-    from netloom.dataplane import attaching, collecting
-    from netloom.dataplane.programs import COUNTS
+    from netloom.dataplane.calls import dataplane_status
 
     run = Run("dataplane-status", options or Options(), product=False, endings=_REPORTS)
-    book = _journal(journal)
-    now = book.read()
-    rows: list[dict[str, Any]] = []
-    found: list[Finding] = []
-    if now is not None:
-        attaching.need()
-        if not now.complete:
-            found.append(finding("half-up", "it was left half done: `netloom dataplane down --yes`"))
-        for port, name, counts in collecting.states(now) if now.is_of_this_boot else ():
-            if counts is None:
-                found.append(
-                    finding("program-gone", f"{port.node}:{port.port}: {port.place}: the {name} is not there")
-                )
-            rows.append(
-                {
-                    "node": port.node,
-                    "port": port.port,
-                    "interface": port.interface,
-                    "namespace": port.namespace,
-                    "program": name,
-                    "there": counts is not None,
-                    **(dict.fromkeys(COUNTS, 0) if counts is None else counts),
-                }
-            )
-    result: dict[str, Any] = {
-        "journal": str(book.folder),
-        "up": now is not None and now.is_of_this_boot,
-        "time": None if now is None else now.time,
-        "ports": rows,
-        "findings": found,
-    }
-    return run.finish(result, lambda: _status_text(result), rows=rows)
-
-
-def _journal(folder: Path | None) -> Journal:
-    from netloom.dataplane.journal import DEFAULT, Journal
-
-    return Journal(DEFAULT if folder is None else folder)
-
-
-def _port(port: Attached) -> dict[str, Any]:
-    return {
-        "node": port.node,
-        "port": port.port,
-        "role": port.role,
-        "interface": port.interface,
-        "namespace": port.namespace,
-        "number": port.number,
-        "mask": f"0x{port.mask:04x}",
-        "queue_bytes": port.queue_bytes,
-        "addresses": " ".join(port.addresses),
-        "had_clsact": port.had_clsact,
-    }
-
-
-def _findings(seen: Sequence[Seen], plan: Sequence[Port]) -> list[Finding]:
-    found = [
-        finding(
-            "other-filters",
-            f"{one.port.node}:{one.port.port}: {one.port.place} has {one.others} filters of others: one that "
-            "comes first and ends a packet's way hides it from ours",
-        )
-        for one in seen
-        if one.others
-    ]
-    here = {(one.port.node, one.port.port) for one in seen}
-    absent = [port for port in plan if (port.node, port.port) not in here]
-    for role, kind, words in (
-        (
-            "switch",
-            "switch-left-out",
-            "packets that pass them are decoded wrongly, unless somebody else runs them",
-        ),
-        ("host", "host-left-out", "their packets are not sampled here"),
-    ):
-        ports = [f"{port.node}:{port.port}" for port in absent if port.role == role]
-        if ports:
-            some = ", ".join(ports[:4]) + (", …" if len(ports) > 4 else "")
-            found.append(
-                finding(
-                    kind, f"{render.count(len(ports))} ports of the plan are not listed ({some}): {words}"
-                )
-            )
-    return found
+    result = dataplane_status(journal=journal)
+    return run.finish(result, lambda: _status_text(result), rows=result["ports"])
 
 
 def _up_text(result: Mapping[str, Any]) -> str:

@@ -56,8 +56,6 @@ _PHASES = ("the jobs run", "they go on", "jobs on other hosts")
 _SEEDS = {True: (4, 4, 11), False: (1, 1, 2)}
 """What places the jobs of every round, small or not."""
 _EXCERPT = 6
-_OWN = ("counters", "infer", "optimize", "check", "predict", "apply", "verify")
-"""Steps from counters to loaded tables; `opensm` is OpenSM's, `simulate` the test bed's."""
 
 
 @dataclass(frozen=True)
@@ -223,17 +221,11 @@ def _row(live: Live, one: _Work, took: float) -> dict[str, Any]:
     def gap(seen: Seen) -> float | None:
         return whole(_core.loads(seen.fabric, seen.tables, one.traffic, work=0)).ar_gap_percent
 
-    seconds = live.round.seconds
     return {
-        **live.round.result(),
+        **live.row(),
         "true_gap_before_percent": gap(live.before),
         "true_gap_after_percent": gap(live.after),
-        "own_seconds": round(sum(seconds.get(step, 0.0) for step in _OWN), 6),
-        "opensm_seconds": round(seconds.get("opensm", 0.0), 6),
         "whole_seconds": round(took, 6),
-        "mads": live.mads,
-        "journal_id": None if live.applied is None else live.applied.journal_id,
-        "findings": live.findings,
     }
 
 

@@ -14,8 +14,9 @@ from cyclopts import Parameter
 
 from netloom.cli.shared import render
 from netloom.cli.shared.options import Options
-from netloom.cli.shared.reach import Reach, discovered
+from netloom.cli.shared.reach import Reach
 from netloom.cli.shared.run import Run
+from netloom.live.identity import discovered
 
 _DUMPS = (".dump", ".txt", ".dump.gz", ".txt.gz")
 """What a file of tables may end in."""

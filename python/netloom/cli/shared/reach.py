@@ -1,8 +1,7 @@
-"""Options that say which live fabric is meant, and its discovery."""
+"""Options that say which live fabric is meant."""
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,10 +9,8 @@ from cyclopts import Parameter
 
 from netloom.cli.shared.exits import UsageError
 from netloom.cli.shared.options import within
-from netloom.cli.shared.run import Run
 
 if TYPE_CHECKING:
-    from netloom._core import Fabric
     from netloom.live import Access
 
 
@@ -43,19 +40,3 @@ class Reach:
                 "--sim is a simulated fabric, --ca and --port name a real one: expected one of them"
             )
         return Access.of_options(sim=self.sim, ca=self.ca, port=self.port)
-
-
-def discovered(run: Run, access: Access, source: str | None = None) -> Fabric:
-    """The fabric of a file, if it is the one that is reached, or as `ibnetdiscover` finds it now."""
-    from netloom.live.identity import check
-
-    if source is not None:
-        net = run.fabric(source)
-        with run.timed("discover"):
-            check(access, net, source)
-        return net
-    with run.timed("discover"):
-        data = access.discover()
-    run.note_input("fabric", access.what, hashlib.sha256(data).hexdigest())
-    with run.timed("read"):
-        return run.parsed(data, access.what)

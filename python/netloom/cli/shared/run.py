@@ -209,15 +209,6 @@ class Run(Session):
                 guard.writing = False
         return str(path)
 
-    def write_in(self, folder: Path, name: str, data: bytes) -> str:
-        """Writes a file of a folder that is made if need be; a link there is replaced, not followed."""
-        from netloom.files import Folder
-
-        self.finishing()
-        with self.timed("write"), Folder.open(folder, make=True) as there:
-            there.write(name, data)
-        return str(folder / name)
-
     def finish(
         self,
         result: Mapping[str, Any],
