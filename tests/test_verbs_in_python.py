@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
+from pathlib import Path
 
 import pytest
 
 import netloom as nl
 
+ROOT = Path(__file__).parents[1]
 SCENE = "scenarios/shuffle.toml"
 VARYING = {"seconds", "peak_memory_mb", "cpu_seconds", "packet_hops_per_cpu_second", "time_to_best", "output"}
 """Keys that hold times and sizes of the machine, or where something was written."""
@@ -171,3 +174,23 @@ def test_dataplane(netloom, tmp_path):
         nl.dataplane_up(NET)
     with pytest.raises(nl.ArgumentError, match=r"^rate: expected a share of packets"):
         nl.dataplane_up(NET, "ports.csv", rate=2)
+
+
+def test_interference(same, paths):
+    folder = paths.examples / "interference"
+    site = "two-level:leaves=4,hosts=4,spines=2"
+    given = (folder / "runs.csv", site, "ftree", folder / "counters.csv.gz")
+    same(nl.find_interference(*given, instead="random"), "interference", *given, "--instead", "random")
+
+
+ONLY_COMMANDS = {"completion", "demo", "record", "study", "trace"}
+"""What has no function of its own: a shell's words, programs that run, published tables."""
+
+
+def test_the_page_of_a_verb_names_its_python():
+    pages = {page.stem: page.read_text() for page in (ROOT / "docs" / "verbs").glob("*.md")}
+    without = {verb for verb, text in pages.items() if not re.search(r"\bnl\.\w|from netloom|In Python: `netloom\.\w", text)}
+    assert without == ONLY_COMMANDS
+    for text in pages.values():
+        named = set(re.findall(r"`[^`\n]*?\bnl\.(\w+)", text))
+        assert named <= {*nl.__all__, "exact", "tables"}

@@ -87,6 +87,7 @@ if TYPE_CHECKING:
         SpecError,
         TrafficError,
     )
+    from netloom.interference.calls import find_interference
     from netloom.lanes.files import write_lanes
     from netloom.loop.calls import loop_live
     from netloom.noise.api import measure_noise
@@ -152,6 +153,7 @@ __all__ = [
     "draw",
     "engines",
     "expand_hostlist",
+    "find_interference",
     "hose_loads",
     "infer",
     "links_at_max_bound",
@@ -199,6 +201,7 @@ _HOMES = {
     "diagnose_counters": "netloom.diagnose.answer.api",
     "diagnose_run": "netloom.diagnose.answer.api",
     "draw": "netloom.drawing.api",
+    "find_interference": "netloom.interference.calls",
     "loop_live": "netloom.loop.calls",
     "measure_noise": "netloom.noise.api",
     "optimize_tables": "netloom.optimizing.api",

@@ -9,14 +9,7 @@ from netloom.cli.shared.options import Options
 from netloom.cli.shared.run import Run
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from netloom._core import Fabric
-    from netloom.interference.accounts import JobRun
-    from netloom.interference.exposure import Exposure
-    from netloom.interference.losses import Loss
-
-METHOD = "quiet-runs"
+    from collections.abc import Mapping
 
 
 def interference(
@@ -53,90 +46,11 @@ def interference(
     options
         Common options; `-o` writes the result (.json, .csv, else text).
     """
-    from netloom import _core
-    from netloom.interference import accounts, exposure, losses
+    from netloom.interference.calls import find_interference
 
-    options = options or Options()
-    run = Run("interference", options, product=False)
-    net = run.fabric(fabric)
-    tables = run.routes(routes, net, None)
-    others = None if instead is None else run.routes(instead, net, None)
-    ran, left_out = accounts.read(run.read("jobs", runs), runs, _hosts(net))
-    counted = _core.Counters.parse(run.read("counters", counters), net, label=counters)
-    carried = accounts.Carried.of(counted, len(net.link_table()["source"]))
-    with run.timed("compare"):
-        threads = options.threads
-        exposed = exposure.exposures(net, tables, ran, carried, threads=threads)
-        moved = None if others is None else exposure.exposures(net, others, ran, carried, threads=threads)
-        lost = losses.losses(ran, exposed)
-        together = losses.of_jobs(ran, exposed)
-    table, names = net.link_table(), [*net.host_names, *net.switch_names]
-    rows = [
-        _row(table, names, ran, at, exposed[at], lost[at], None if moved is None else moved[at])
-        for at in range(len(ran))
-    ]
-    result = {
-        "method": METHOD,
-        "quiet_percent": 100 * losses.QUIET,
-        "jobs": rows,
-        "together": [{"job": job, "hosts": hosts, **_told(one)} for (job, hosts), one in together.items()],
-        "left_out": left_out,
-    }
-    return run.finish(result, lambda: _text(result, most), rows=[_flat(row) for row in rows])
-
-
-def _hosts(net: Fabric) -> dict[str, int]:
-    """Hosts by their names, and by those of machines with one adapter."""
-    found: dict[str, int] = {}
-    for number, name in enumerate(net.host_names):
-        found.setdefault(name.split()[0], number)
-        found[name] = number
-    return found
-
-
-def _told(one: Loss) -> dict[str, Any]:
-    return {
-        "minutes_lost": one.minutes,
-        "low": one.low,
-        "high": one.high,
-        "no_statement": one.reason,
-        "quiet_runs": one.quiet_runs,
-    }
-
-
-def _row(
-    table: Mapping[str, Any],
-    names: Sequence[str],
-    ran: Sequence[JobRun],
-    at: int,
-    exposed: Exposure,
-    lost: Loss,
-    moved: Exposure | None,
-) -> dict[str, Any]:
-    link = None
-    if exposed.link is not None:
-        link = {
-            "link": exposed.link,
-            "from": names[int(table["source"][exposed.link])],
-            "from_port": int(table["source_port"][exposed.link]),
-            "to": names[int(table["target"][exposed.link])],
-            "to_port": int(table["target_port"][exposed.link]),
-        }
-    return {
-        "name": ran[at].job,
-        "number": ran[at].number,
-        "hosts": len(ran[at].hosts),
-        "minutes": ran[at].seconds / 60,
-        **_told(lost),
-        "exposed_percent": 100 * exposed.share,
-        "worst_link": link,
-        "neighbours": [
-            {"name": ran[other].job, "number": ran[other].number, "share_percent": 100 * share}
-            for other, share in exposed.neighbours
-        ],
-        "estimated_percent": 100 * exposed.estimated,
-        "instead_percent": None if moved is None else 100 * moved.estimated,
-    }
+    run = Run("interference", options or Options(), product=False)
+    result = find_interference(runs, fabric, routes, counters, instead=instead, session=run)
+    return run.finish(result, lambda: _text(result, most), rows=[_flat(row) for row in result["jobs"]])
 
 
 def _flat(row: Mapping[str, Any]) -> dict[str, Any]:
