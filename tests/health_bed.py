@@ -139,9 +139,9 @@ def _reading(counts: dict[End, dict[str, int]], time_s: int) -> str:
         "SymbolErrorCounter": "symbol_error",
         "LinkErrorRecoveryCounter": "link_error_recovery",
         "LinkDownedCounter": "link_downed",
-        "PortRcvErrors": "receive_error",
-        "PortRcvRemotePhysicalErrors": "receive_remote_physical_error",
-        "PortXmitDiscards": "transmit_discard",
+        "PortRcvErrors": "receive_errors",
+        "PortRcvRemotePhysicalErrors": "receive_remote_physical_errors",
+        "PortXmitDiscards": "transmit_discards",
         "VL15Dropped": "vl15_dropped",
     }
     lines = []

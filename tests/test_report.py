@@ -198,7 +198,9 @@ def test_the_api_makes_the_same_parts(netloom, ran):
     made = Page(nl.report(net, traffic, {"ftree": nl.route("ftree", net)}, title="t").decode())
     netloom.ok("report", TREE, "bisection", "ftree", "-o", "page.html")
     assert checked(made).document["parts"] == page(netloom).document["parts"]
-    assert Page(nl.report(ran.folder / "run").decode()).document["parts"][0]["kind"] == "run"
+    of_run = Page(nl.report(ran.folder / "run").decode()).document
+    assert of_run["parts"][0]["kind"] == "run"
+    assert {one["role"] for one in of_run["inputs"]} == {"run"}
     with pytest.raises(TypeError, match="needs traffic and routes"):
         nl.report(net, traffic)
 
@@ -232,8 +234,10 @@ def test_what_is_wrong_is_said(netloom, words, code, said):
     assert said in netloom.refused("report", *words, *output, code=code)
 
 
-def test_a_damaged_run_is_refused(ran, tmp_path):
-    file = ran.folder / "run" / "0-ftree" / "links.parquet"
+@pytest.mark.parametrize("name", ["links", "ranks", "queues"])
+def test_a_damaged_run_is_refused(ran, name):
+    """Also where the page shows nothing of the file."""
+    file = ran.folder / "run" / "0-ftree" / f"{name}.parquet"
     whole = file.read_bytes()
     try:
         file.write_bytes(whole[:-1] + b"x")

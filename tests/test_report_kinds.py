@@ -182,6 +182,7 @@ def test_what_lacks_keys_is_shown_as_any_result(netloom):
         found = checked(Page((netloom.folder / "page.html").read_text()))
         assert found.document["title"] == f"odd.json: netloom {verb}"
         assert any(figure.at.endswith("/hosts") and figure.text == "7" for figure in found.figures)
+        assert f"netloom.{verb}/9 is of another version" in found.source
 
 
 @pytest.mark.parametrize("name", ["health", "diagnosis", "noise", "plan", "sweep", "watch"])

@@ -189,7 +189,11 @@ ONLY_COMMANDS = {"completion", "demo", "record", "study", "trace"}
 
 def test_the_page_of_a_verb_names_its_python():
     pages = {page.stem: page.read_text() for page in (ROOT / "docs" / "verbs").glob("*.md")}
-    without = {verb for verb, text in pages.items() if not re.search(r"\bnl\.\w|from netloom|In Python: `netloom\.\w", text)}
+    without = {
+        verb
+        for verb, text in pages.items()
+        if not re.search(r"\bnl\.\w|from netloom|In Python: `netloom\.\w", text)
+    }
     assert without == ONLY_COMMANDS
     for text in pages.values():
         named = set(re.findall(r"`[^`\n]*?\bnl\.(\w+)", text))

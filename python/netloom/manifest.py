@@ -93,6 +93,21 @@ def content(
     return data
 
 
+def check(folder: Path) -> None:
+    """Looks whether every file of a run's folder is as it was written.
+
+    Raises
+    ------
+    FormatError
+        Naming one that was altered, or is not whole.
+    OSError
+        Naming one that is not there.
+    """
+    for entry in read_manifest(folder)["runs"]:
+        for name in entry["files"]:
+            content(folder, entry, name)
+
+
 def _is_told(document: Mapping[str, Any]) -> bool:
     """Whether a manifest tells of its scenario, its fabric and its routings what readers ask for."""
     scenario = document.get("scenario")

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from netloom import reading
 from netloom.loop import journal
-from netloom.manifest import MANIFEST
+from netloom.manifest import MANIFEST, check
 from netloom.pages import cabled, folders, kinds, page, ran, result, routed
+from netloom.runs import folder as runs
+from netloom.session.session import Session
 
 if TYPE_CHECKING:
     from netloom._core import Fabric, Job, Routes, Traffic
@@ -69,9 +71,13 @@ def report(
     """
     from netloom import _core
 
+    session = Session()
     if isinstance(what, str | os.PathLike):
         path = Path(what)
-        part = of_folder(path) if path.is_dir() else result.document(reading.whole(path), str(path))
+        if path.is_dir():
+            part = of_folder(path, runs.reader(session))
+        else:
+            part = result.document(session.read("result", str(path)), str(path))
         told = title or title_of(part, path.name)
     elif traffic is None and not routes:
         part = cabled.document(what)
@@ -84,7 +90,7 @@ def report(
         }
         part = routed.document(what, traffic, found, jobs, threads=threads)
         told = title or f"{', '.join(routes)} on {what.hosts:,} hosts"
-    return page.page(document([part], told, []))
+    return page.page(document([part], told, session.origin()["inputs"]))
 
 
 def document(
@@ -126,6 +132,7 @@ def of_folder(
     if kind == "sweep":
         read(folder / MANIFEST)
         return folders.swept(folder, seed)
+    check(folder)
     return ran.document(folder, read, note)
 
 

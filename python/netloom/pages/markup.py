@@ -175,7 +175,14 @@ def _row(row: Row, cells: Sequence[tuple[Column, str]], barred: bool) -> str:
 def _shown(value: Any, column: Column) -> str:
     """A figure of an object; a list of plain values with commas."""
     found = pick(value, column.key)
-    return told((", ".join(map(str, found)) or None) if isinstance(found, list) else found, column.unit)
+    if isinstance(found, list):
+        return ", ".join(_plain(one) for one in found) or told(None, column.unit)
+    return told(found, column.unit)
+
+
+def _plain(value: Any) -> str:
+    """One of several values: a number in six digits."""
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
 def _side(column: Column) -> str:

@@ -48,11 +48,14 @@ def _part(at: str, part: Mapping[str, Any]) -> list[str]:
         return kinds.PARTS[part["kind"]](at, part)
     verb, result = part["verb"], part["document"]["result"]
     where = f"{at}/document/result"
-    if verb in kinds.RESULTS:
-        # What lacks a key, of another version or somebody's own, is shown as any other result.
+    schema = str(part["document"]["schema"])
+    ours = schema == f"netloom.{verb}/1"
+    if ours and verb in kinds.RESULTS:
+        # What lacks a key, as somebody's own may, is shown as any other result.
         with contextlib.suppress(*kinds.LACKING):
             return kinds.RESULTS[verb].sections(where, result)
-    return [section(f"Result of netloom {verb}", *generic.blocks(result, where, verb))]
+    other = "" if ours else f"{schema} is of another version of netloom: its keys, as they are."
+    return [section(f"Result of netloom {verb}", *generic.blocks(result, where, verb), note=other)]
 
 
 def _inputs(inputs: Sequence[Mapping[str, Any]]) -> str:

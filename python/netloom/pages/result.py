@@ -52,7 +52,8 @@ def _whole(word: str) -> int:
 
 
 _ENDS = {
-    "_bytes_per_s": "B/s",
+    "bytes_per_s": "B/s",
+    "bytes_per_second": "B/s",
     "_bytes": "B",
     "_percent": "%",
     "_us": "µs",
@@ -71,6 +72,8 @@ _LOADS = dict.fromkeys(
     ("max_load", "mean_load", "max_load_between_switches", "ar_bound", "ar_bound_upper", "lower_bound"), "B"
 ) | {"any_bound": "B", "load": "B", "value": "B", "ftree_max_load": "B"}
 """The same of verbs that tell loads of links."""
+_OF_ROUTINGS = {"max_load": "B", "mean_load": "B"}
+"""The same of runs."""
 _TELL_LOADS = ("loads", "route", "optimize", "plot-loads", "demo")
 
 
@@ -82,7 +85,7 @@ def unit(path: str, verb: str = "") -> str:
     >>> unit("message_latency_us/p99"), unit("load", "loads"), unit("load", "simulate")
     ('µs', 'B', 'n')
     """
-    known = _WHOLE | _LOADS if verb in _TELL_LOADS else _WHOLE
+    known = _WHOLE | (_LOADS if verb in _TELL_LOADS else _OF_ROUTINGS)
     for key in reversed(path.split("/")):
         if key in known:
             return known[key]

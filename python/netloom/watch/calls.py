@@ -238,15 +238,27 @@ class Watching:
         if reading.fetched:
             own["counters_stale_seconds"] = self.stale_s
         else:
-            page += exporter.links(self.net, reading)
+            page += exporter.links(self.net, reading, self.first)
         return page + exporter.figures(picture, told, own)
 
-    def _place_jobs(self) -> None:
+    def _place_jobs(self, *, again: bool = False) -> None:
+        """Hosts of jobs are numbers of a fabric; `again`, of another discovery, which may lack some."""
         if self.jobs_file is None:
             return
-        self.jobs = placement.placed(
-            self.session, self.net, self.jobs_file, adapters=self.adapters, storage=self.storage
-        )
+        try:
+            self.jobs = placement.placed(
+                self.session,
+                self.net,
+                self.jobs_file,
+                again=again,
+                adapters=self.adapters,
+                storage=self.storage,
+            )
+        except (NetloomError, OSError) as error:
+            if not again:
+                raise
+            self.jobs = []
+            self.session.note(f"jobs are not shown: {error}", kind="warning")
 
     def _read_again(self) -> tuple[Counters, Held]:
         """The counters as they are now; unlike the first time, they are no input of the run."""
@@ -280,14 +292,14 @@ class Watching:
                 self.polls += 1
                 self.mads += now.mads
                 self.error = None
+                self.first = self.first or self.net
                 if source.fabric is not self.net:
                     self.net, before = source.fabric, None
-                self.reading = now
-                self.first = self.first or self.net
-                if before is not None:
-                    self._look_for_change(before, now)
-                    picture = self._picture(*between(before, now))
-                before = now
+                    self._place_jobs(again=True)
+                self.reading, last, before = now, before, now
+                if last is not None:
+                    self._look_for_change(last, now)
+                    picture = self._picture(*between(last, now))
             except (NetloomError, OSError, MemoryError) as error:
                 if once or self.polls == 0:
                     raise

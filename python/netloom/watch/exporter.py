@@ -22,6 +22,7 @@ from netloom.health.error_counters import RULES
 from netloom.health.siblings import slow_cables
 from netloom.live.columns import column
 from netloom.live.ports import both_ends
+from netloom.live.ports import cables as cables_of
 from netloom.nodes import Nodes, guid_text
 from netloom.watch.picture import Picture
 from netloom.watch.server import Page, Server
@@ -154,13 +155,22 @@ class _Page:
         return _escaped(self._nodes.names[node])
 
 
-def links(fabric: Fabric, reading: Reading) -> str:
-    """Every cabled port: 1 where its link is active, 0 where an end says it is not; silent ports."""
+def links(fabric: Fabric, reading: Reading, first: Fabric | None = None) -> str:
+    """Every cabled port: 1 where its link is active, 0 where an end says it is not; silent ports.
+
+    `first`: the fabric as it was at first, with cables that are gone.
+    """
     table, nodes = fabric.link_table(), Nodes(fabric)
-    names = nodes.labels
-    guids = dict(zip(names, nodes.guids, strict=True))
-    down = both_ends(fabric, reading.down)
-    silent, hosts = set(reading.missing), set(names[: fabric.hosts])
+    names, cabled = nodes.labels, cables_of(fabric)
+    guids, hosts = dict(zip(names, nodes.guids, strict=True)), set(names[: fabric.hosts])
+    if first is not None and first is not fabric:
+        earlier = Nodes(first)
+        guids = dict(zip(earlier.labels, earlier.guids, strict=True)) | guids
+        hosts |= set(earlier.labels[: first.hosts])
+        cabled = cables_of(first) | cabled
+    peers = {(node, port): (far, far_port) for node, port, far, far_port in cabled.values()}
+    down = both_ends(first or fabric, reading.down)
+    silent = set(reading.missing)
     lines = [
         "# HELP netloom_link_up Whether the port's link is active: 1, or 0; absent where the port is silent",
         "# TYPE netloom_link_up gauge",
@@ -174,6 +184,9 @@ def links(fabric: Fabric, reading: Reading) -> str:
     }
     for node, port in sorted((ends - silent) | {end for end in down if end[0] not in hosts}):
         labels = f'guid="0x{guids.get(node, 0):016x}",port="{port}",node="{_escaped(node)}"'
+        if (node, port) in peers:
+            far, far_port = peers[node, port]
+            labels += f',uplink="{_escaped(far)}",uplink_port="{far_port}"'
         lines.append(f"netloom_link_up{{{labels}}} {int((node, port) not in down)}")
     lines += ["# TYPE netloom_links_down gauge", f"netloom_links_down {(len(down) + 1) // 2}"]
     if silent:

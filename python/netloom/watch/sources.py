@@ -63,7 +63,10 @@ class Reading:
 
 
 class Polled:
-    """A fabric that is polled; discovered again where ports don't answer. Use it as a context manager.
+    """A fabric that is polled. Use it as a context manager.
+
+    Where ports don't answer, or cables of the first discovery are gone, the fabric is discovered again before
+    the next reading. Every reading is of the fabric that `fabric` is after it.
 
     Parameters
     ----------
@@ -94,6 +97,8 @@ class Polled:
         self._hosts = hosts
         self._parse = parse
         self._poller: Poller | None = None
+        self._lost: list[PortDown] = []
+        self._changed = False
         self._discovered = time.monotonic()
 
     def __enter__(self) -> Polled:
@@ -113,23 +118,20 @@ class Polled:
         LiveError
             If the fabric does not answer.
         """
-        from netloom.live.ports import lost_cables
-
         try:
+            if self._changed:
+                self._rediscover()
             if self._poller is None:
                 self._open()
             assert self._poller is not None
             poll = self._poller.poll()
         except LiveError:
             self._close()
-            self._rediscover()
+            self._changed = True
             raise
-        if poll.missing:
-            self._rediscover()
-        down = poll.down
-        if self.fabric is not self._first:
-            # What was there at first and is not discovered any more is not polled, but not forgotten.
-            down = [*lost_cables(self._first, self.fabric), *down]
+        # What was there at first and is not discovered any more is not polled, but not forgotten.
+        self._changed = bool(poll.missing or self._lost)
+        down = [*self._lost, *poll.down]
         return Reading(
             counters=poll.counters,
             at_s=poll.started_s,
@@ -156,6 +158,7 @@ class Polled:
     def _rediscover(self) -> None:
         """LIDs may be others after a manager's restart, cables gone."""
         from netloom import _core
+        from netloom.live.ports import lost_cables
 
         now = time.monotonic()
         if now - self._discovered < self.REST_SECONDS:
@@ -166,8 +169,11 @@ class Polled:
             found = _core.Fabric.parse(dump, label=what) if self._parse is None else self._parse(dump, what)
         except NetloomError:
             return
+        if found == self.fabric:
+            return
         self._close()
         self.fabric = found
+        self._lost = lost_cables(self._first, found)
 
 
 class Fetched:

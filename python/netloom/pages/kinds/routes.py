@@ -127,7 +127,7 @@ def _proofs(at: str, routings: Sequence[Mapping[str, Any]], colours: Sequence[st
         "Proof of the lower bound",
         table("Certificates, checked", ["routing"], columns, rows),
         note="A certificate says why no routes of its class load the hottest link with less. It was checked "
-        "by code that shares nothing with what made it, as netloom check does.",
+        "by code of its own, as netloom check does; levels and directions of links are those of the fabric.",
     )
 
 
