@@ -41,7 +41,7 @@ DATAPLANE_SOURCES := $(wildcard dataplane/*.h dataplane/bpf/*)
 NATIVE := $(RECORDER) $(DATAPLANE)/.copied
 RECORDER_SOURCES := $(wildcard native/recorder/*)
 
-.PHONY: build native wheels demo check test lint lint-rust lint-python fmt test-rust test-python test-exec bench study scale validate inferred hostile man lock fuzz clean need
+.PHONY: build native wheels demo check test lint lint-rust lint-python fmt test-rust test-python test-exec bench study scale validate inferred hostile man site lock fuzz clean need
 .DEFAULT_GOAL := build
 
 build: $(VENV)/.built $(NATIVE) ## .venv/bin/netloom
@@ -139,10 +139,16 @@ hostile: $(VENV)/.dev $(VENV)/.built ## the property tests over TRIALS (2000) ra
 man: $(VENV)/.dev $(VENV)/.built ## manual pages, into build/man
 	$(BIN)/python -m netloom.cli.parser.manual build/man
 
+# In a terminal of 100 columns; every warning of Sphinx is an error: dead links, names that are not there.
+site: $(VENV)/.site $(VENV)/.built ## the documentation as a site, into build/site/html
+	@COLUMNS=100 $(BIN)/python docs/site/stage.py build/site/source
+	@$(BIN)/python -m sphinx -q -W --keep-going -j 2 -c docs/site build/site/source build/site/html
+	@echo 'The site is in build/site/html: open build/site/html/index.html'
+
 lock: $(VENV)/.tools ## constraints.txt: the newest Python packages that pyproject.toml allows; run the tests after it
 	@PIP_CONSTRAINT= $(BIN)/python -m pip install uv
 	@head -n 2 constraints.txt > constraints.new
-	@$(BIN)/uv pip compile --upgrade --universal --python-version 3.10 --group dev $(EXTRAS:%=--extra %) --extra exact --no-annotate --no-header --quiet pyproject.toml >> constraints.new
+	@$(BIN)/uv pip compile --upgrade --universal --python-version 3.10 --group dev --group site $(EXTRAS:%=--extra %) --extra exact --no-annotate --no-header --quiet pyproject.toml >> constraints.new
 	@mv constraints.new constraints.txt && git diff --stat constraints.txt
 
 fuzz: | need ## every parser for FUZZ_SECONDS (60) seconds
@@ -173,6 +179,11 @@ $(VENV)/.tools: pyproject.toml constraints.txt | need
 $(VENV)/.dev: $(VENV)/.tools
 	@echo 'Installing what the tests use …'
 	@$(BIN)/python -m pip install --group dev
+	@touch $@
+
+$(VENV)/.site: $(VENV)/.tools
+	@echo 'Installing what the site is made with …'
+	@$(BIN)/python -m pip install --group site
 	@touch $@
 
 # The library that `netloom record` preloads (docs/decisions/0023-c-of-our-own.md).

@@ -149,7 +149,7 @@ VERBS: dict[str, str | tuple[str, dict[str, str]]] = {
 }
 """Each with its help, and its commands with theirs."""
 
-_GROUPS = {
+GROUPS = {
     "Look": ("fabric", "traffic", "check", "path", "loads", "plot", "report"),
     "Measure": (
         *("counters", "health", "watch", "record", "trace"),
@@ -236,7 +236,7 @@ def build_app() -> cyclopts.App:
         suppress_keyboard_interrupt=False,  # `main` says "interrupted"
     )
     groups: dict[str, cyclopts.Group] = {}
-    for position, (name, verbs) in enumerate(_GROUPS.items()):
+    for position, (name, verbs) in enumerate(GROUPS.items()):
         group = cyclopts.Group(name, sort_key=position, help_formatter=group_of_verbs)
         groups |= dict.fromkeys(verbs, group)
     for flag in ("--help", "--version"):

@@ -1,0 +1,204 @@
+"""Stages the pages of the documentation for Sphinx: `python docs/site/stage.py FOLDER`; `make site` calls it.
+
+The pages under docs/ are written for whoever reads them in the repository. Here links that leave docs/ become
+pages or downloads, every verb's page gets its help, every schema a page, and three pages are made: the start
+page's lists, the gallery, and the API reference of all that `netloom` and its public packages export.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import inspect
+import io
+import json
+import os
+import pkgutil
+import re
+import shutil
+import sys
+from pathlib import Path
+
+import netloom
+from netloom.cli import main
+from netloom.cli.parser.verbs import GROUPS, VERBS
+
+ROOT = Path(__file__).resolve().parents[2]
+DOCS = ROOT / "docs"
+LINK = re.compile(r"(?<!!)\[([^\]]*)\]\(([^)\s#]+)(#[^)\s]*)?\)")
+SHOWN = ("CONTRIBUTING.md", "SECURITY.md", "contrib/README.md")
+"""Pages from elsewhere that are pages of the site; what else lies outside of docs/ is downloaded."""
+COMMANDS_ONLY = ("cli", "native", "data")
+
+
+def stage(folder: Path) -> None:
+    """Writes all pages into a new folder."""
+    shutil.rmtree(folder, ignore_errors=True)
+    shutil.copytree(DOCS, folder, ignore=shutil.ignore_patterns("site", "*.json", "README.md"))
+    for page in sorted(folder.rglob("*.md")):
+        name = page.relative_to(folder)
+        page.write_text(linked((DOCS / name).read_text(), DOCS / name, folder))
+    for name in SHOWN:
+        page = folder / "files" / name
+        page.parent.mkdir(parents=True, exist_ok=True)
+        page.write_text(linked((ROOT / name).read_text(), ROOT / name, folder, page.parent))
+    verbs(folder)
+    schemas(folder)
+    gallery(folder)
+    api(folder)
+    for name, title in (("methods", "Methods"), ("decisions", "Decisions")):
+        listed(folder / name, title)
+    shutil.copy(DOCS / "site" / "start.md", folder / "index.md")
+
+
+def linked(text: str, source: Path, folder: Path, place: Path | None = None) -> str:
+    """A page's text with links that work in the site; `place`: its folder there, if it is from elsewhere."""
+    here = place or folder / source.parent.relative_to(DOCS)
+
+    def link(found: re.Match[str]) -> str:
+        words, target, anchor = found[1], found[2], found[3] or ""
+        if re.match(r"[a-z]+:", target):
+            return found[0]
+        path = (source.parent / target).resolve()
+        if path.suffix == ".json" and path.parent == DOCS / "schemas":
+            there = folder / "schemas" / f"{path.stem}.md"
+        elif path.is_relative_to(DOCS) and path.suffix == ".md" and path.name != "README.md":
+            there = folder / path.relative_to(DOCS)
+        elif path.is_relative_to(ROOT) and str(path.relative_to(ROOT)) in SHOWN:
+            there = folder / "files" / path.relative_to(ROOT)
+        elif path.is_file():
+            there = folder / "files" / path.relative_to(ROOT)
+            if there.suffix == ".md":
+                there = there.with_suffix(".txt")
+            there.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(path, there)
+            anchor = ""
+        else:
+            return f"{words} (`{path.relative_to(ROOT)}` of the source)"
+        return f"[{words}]({os.path.relpath(there, here)}{anchor})"
+
+    return LINK.sub(link, text)
+
+
+def listed(folder: Path, title: str) -> None:
+    """A page that lists those of a folder."""
+    names = sorted(page.stem for page in folder.glob("*.md") if page.stem != "index")
+    (folder / "index.md").write_text(f"# {title}\n\n{toctree(names)}")
+
+
+def toctree(names: list[str], caption: str = "") -> str:
+    """A list of pages that is in the site's contents."""
+    head = f":caption: {caption}\n" if caption else ""
+    return "```{toctree}\n:maxdepth: 1\n" + head + "\n" + "\n".join(names) + "\n```\n"
+
+
+def verbs(folder: Path) -> None:
+    """The pages of verbs by what they are for, each with its help."""
+    parts = ["# Commands\n"]
+    for group, names in GROUPS.items():
+        parts.append(toctree(list(names), group))
+        for verb in names:
+            page = folder / "verbs" / f"{verb}.md"
+            entry = VERBS[verb]
+            commands = [verb] if isinstance(entry, str) else [f"{verb} {name}" for name in entry[1]]
+            helps = "\n".join(f"### netloom {name}\n\n```text\n{helped(name)}\n```\n" for name in commands)
+            page.write_text(f"{page.read_text()}\n## Help\n\n{helps}")
+    (folder / "verbs" / "index.md").write_text("\n".join(parts))
+
+
+def helped(command: str) -> str:
+    """What `--help` prints."""
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.suppress(SystemExit):
+        main([*command.split(), "--help"])
+    return "\n".join(line.rstrip() for line in out.getvalue().strip().splitlines())
+
+
+def schemas(folder: Path) -> None:
+    """A page a schema: its keys with what they are, and the schema itself."""
+    (folder / "schemas").mkdir(exist_ok=True)
+    for file in sorted((DOCS / "schemas").glob("*.json")):
+        schema = json.loads(file.read_text())
+        rows = [f"| `{key}` | {kind} | {told} |" for key, kind, told in keys(schema)]
+        table = "\n".join(["| key | type | |", "|---|---|---|", *rows]) if rows else ""
+        title = schema.get("title", file.stem).replace("`", "")
+        text = f"# {title}\n\n{table}\n\n## The schema\n\n```json\n{file.read_text().strip()}\n```\n"
+        (folder / "schemas" / f"{file.stem}.md").write_text(text)
+    listed(folder / "schemas", "Results as JSON")
+
+
+def keys(schema: dict, at: str = "") -> list[tuple[str, str, str]]:
+    """Keys of a schema that have a description, with the way to them."""
+    found = []
+    for key, of in schema.get("properties", {}).items():
+        if not isinstance(of, dict):
+            continue
+        here = f"{at}{key}"
+        kind = of.get("type", "")
+        kind = " or ".join(kind) if isinstance(kind, list) else kind
+        if "description" in of:
+            found.append((here, kind, of["description"].replace("|", "\\|").replace("\n", " ")))
+        found += keys(of, f"{here}.")
+        if isinstance(of.get("items"), dict):
+            found += keys(of["items"], f"{here}[].")
+    return found
+
+
+def gallery(folder: Path) -> None:
+    """Every picture of the verbs' pages with the command above it."""
+    parts = ["# Pictures\n"]
+    seen = set()
+    for page in ("plot", "plan", "report"):
+        text = (DOCS / "verbs" / f"{page}.md").read_text()
+        for image in re.finditer(r"!\[([^\]]*)\]\(\.\./(images/[^)]+)\)", text):
+            if image[2] in seen:
+                continue
+            seen.add(image[2])
+            blocks = re.findall(r"```console\n(.*?)```", text[: image.start()], re.DOTALL)
+            lines = [line for line in blocks[-1].splitlines() if line.startswith("$ ")] if blocks else []
+            wanted = [line for line in lines if f"netloom {page}" in line][-1:] if page != "report" else []
+            command = "\n".join(["```console", *wanted, "```"]) if wanted else ""
+            parts.append(
+                f"## {image[1].split(':')[0]}\n\n![{image[1]}]({image[2]})\n\n{command}\n\n"
+                f"From [netloom {page}](verbs/{page}.md).\n"
+            )
+    (folder / "gallery.md").write_text("\n".join(parts))
+
+
+def api(folder: Path) -> None:
+    """A page a name that `netloom` exports, and one a public package below it."""
+    made = folder / "api"
+    made.mkdir()
+    kinds: dict[str, list[str]] = {"Functions": [], "Classes": [], "Errors": []}
+    for name in sorted(netloom.__all__, key=str.lower):
+        thing = getattr(netloom, name)
+        if inspect.isclass(thing):
+            kind = "Errors" if issubclass(thing, Exception) else "Classes"
+            lines = f".. autoclass:: netloom.{name}\n   :members:\n"
+        elif inspect.isroutine(thing):
+            kind, lines = "Functions", f".. autofunction:: netloom.{name}\n"
+        else:
+            continue
+        kinds[kind].append(name)
+        (made / f"{name}.md").write_text(f"# netloom.{name}\n\n```{{eval-rst}}\n{lines}```\n")
+    packages = []
+    for module in pkgutil.iter_modules(netloom.__path__):
+        if module.name.startswith("_") or module.name in COMMANDS_ONLY:
+            continue
+        full = f"netloom.{module.name}"
+        exported = getattr(importlib.import_module(full), "__all__", None)
+        packages.append(full)
+        members = "   :members:\n" if exported else ""
+        told = inspect.getdoc(sys.modules[full]) or ""
+        text = f"# {full}\n\n{told}\n\n```{{eval-rst}}\n.. automodule:: {full}\n   :no-index:\n{members}```\n"
+        (made / f"{full}.md").write_text(text)
+    lists = [toctree(names, kind) for kind, names in kinds.items()]
+    lists.append(toctree(packages, "Packages"))
+    (made / "index.md").write_text(
+        "# Python\n\n[From Python](../python.md) tells what is used how; here is every exported name.\n\n"
+        + "\n".join(lists)
+    )
+
+
+if __name__ == "__main__":
+    stage(Path(sys.argv[1]).resolve())
