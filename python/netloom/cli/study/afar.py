@@ -51,7 +51,7 @@ def afar(
         raise UsageError(f"--shorter {shorter}: expected one of {', '.join(map(str, SHORTER))}")
     run = Run("afar-study", options, product=False)
     net = run.fabric(fabric)
-    study = Study(fabric, net, shorter, threads=options.threads, seed=run.seed, left=lambda: run.left)
+    study = Study(net, shorter, threads=options.threads, seed=run.seed, left=lambda: run.left)
     done: list[Placement] = []
     loads: list[dict[str, Any]] = []
     stopped: str | None = None
@@ -91,7 +91,7 @@ def afar(
         "stopped": stopped,
         "reproducible": stopped is None,
     }
-    return run.finish(result, lambda: _text(result), rows=rows, interrupted=stopped == "interrupted")
+    return run.finish(result, lambda: _text(result), rows=rows, stopped=stopped)
 
 
 def _workloads(text: str) -> list[int]:

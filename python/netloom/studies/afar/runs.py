@@ -94,10 +94,7 @@ class Study:
 
     Parameters
     ----------
-    source : str
-        The fabric, a dump or a generator's spec.
     fabric : Fabric
-        The same, read.
     shorter : int
         How many times fewer iterations than table I's are simulated; one of `workloads.SHORTER`.
     threads : int
@@ -109,7 +106,6 @@ class Study:
 
     def __init__(
         self,
-        source: str,
         fabric: Fabric,
         shorter: int,
         *,
@@ -119,7 +115,7 @@ class Study:
     ) -> None:
         from netloom import _core
 
-        self._source, self._fabric, self._shorter = source, fabric, shorter
+        self._fabric, self._shorter = fabric, shorter
         self._threads, self._seed, self._left = threads, seed, left
         self._whole = shorter * published.STEPS
         self._ftree = _core.route("ftree", fabric, threads=threads)
@@ -132,7 +128,7 @@ class Study:
         """A workload with one placement."""
         from netloom import _core
 
-        keys = workloads.scenario(self._source, self._fabric.hosts, jobs, seed, self._shorter)
+        keys = workloads.scenario(self._fabric, self._fabric.hosts, jobs, seed, self._shorter)
         return _core.Scenario.from_dict(keys)
 
     def loads(self, scene: Scenario, routes: Routes | None = None) -> Loads:
@@ -174,6 +170,9 @@ class Study:
             gb = self._per_link(routes, traffic)
             found.loads[routing] = Loads(gb[self._between])
             found.changes[routing] = routes.changed_entries(self._ftree)
+            if routing != "ftree" and not found.changes[routing]:
+                found.times_s[routing] = found.times_s["ftree"]
+                continue
             found.times_s[routing], ranks = self._run(scene, routes)
             if routing == "ftree":
                 found.points = self._points(scene, gb, ranks)
