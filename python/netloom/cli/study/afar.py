@@ -67,7 +67,7 @@ def afar(
             if 16 in asked:
                 for seed in published.LOAD_PLACEMENTS[:placements]:
                     told(f"loads of placement {seed}")
-                    loads.append({"placement": seed, **study.loads(study.scene(16, seed)).summary()})
+                    loads.append(study.placed(16, seed))
             for jobs in asked:
                 for seed in published.PLACEMENTS[jobs][:placements]:
                     done.append(study.placement(jobs, seed, told))
@@ -165,7 +165,8 @@ def _slowdowns(rows: Sequence[dict[str, Any]]) -> str:
 
 
 def _loads(rows: Sequence[dict[str, Any]]) -> str:
-    header = ["loads (figure 5), placement", "idle", "modal bin (GB)", "hottest (GB)", "links at 60 GB"]
+    header = ["loads (figure 5), placement", "idle", "modal bin (GB)", "hottest (GB)"]
+    header += ["links at 60 GB", "AFAR changes"]
     lines = [
         [
             str(row["placement"]),
@@ -173,10 +174,11 @@ def _loads(rows: Sequence[dict[str, Any]]) -> str:
             f"{row['modal_bin_gb']:.0f} to {row['modal_bin_gb'] + published.BIN_GB:.0f}",
             f"{row['hottest_gb']:.1f}",
             str(row["at_least_60_gb"]),
+            str(row["afar_changes"]),
         ]
         for row in rows
     ]
-    return render.table(header, lines, right=range(1, 5))
+    return render.table(header, lines, right=range(1, 6))
 
 
 def _lines(row: dict[str, Any]) -> str:

@@ -131,9 +131,21 @@ class Study:
         keys = workloads.scenario(self._fabric, self._fabric.hosts, jobs, seed, self._shorter)
         return _core.Scenario.from_dict(keys)
 
-    def loads(self, scene: Scenario, routes: Routes | None = None) -> Loads:
-        """What links carry over the whole run."""
-        return Loads(self._per_link(routes or self._ftree, scene.traffic())[self._between])
+    def placed(self, jobs: int, seed: int) -> dict[str, Any]:
+        """What links carry over the whole run under ftree's routes, and how many entries AFAR changes.
+
+        Nothing is simulated.
+        """
+        traffic = self.scene(jobs, seed).traffic()
+        loads = Loads(self._per_link(self._ftree, traffic)[self._between])
+        changed = self._afar(traffic, published.THRESHOLDS_GB[jobs]).changed_entries(self._ftree)
+        return {"placement": seed, **loads.summary(), "afar_changes": changed}
+
+    def _afar(self, traffic: Traffic, threshold_gb: float) -> Routes:
+        from netloom import _core
+
+        most = threshold_gb * 1e9 / self._whole
+        return _core.afar(self._fabric, traffic, self._ftree, max_load=most, threads=self._threads).routes
 
     def _per_link(self, routes: Routes, traffic: Traffic) -> npt.NDArray[np.float64]:
         from netloom import _core
@@ -191,8 +203,7 @@ class Study:
         if routing == "afar-relative":
             threshold_gb *= self.rate_gb_s * time_alone_s([placement], "bis") / published.BREAKPOINT_GB
         placement.thresholds_gb[routing] = threshold_gb
-        most = threshold_gb * 1e9 / self._whole
-        return _core.afar(self._fabric, traffic, self._ftree, max_load=most, threads=self._threads).routes
+        return self._afar(traffic, threshold_gb)
 
     def _run(self, scene: Scenario, routes: Routes) -> tuple[dict[str, float], Mapping[str, Any]]:
         """What every job took, seconds of the whole run; and when its ranks ended."""
