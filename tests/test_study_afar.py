@@ -79,6 +79,7 @@ def test_what_processes_differ_in_beside_their_loads_lowers_r_squared():
     assert found is not None
     explained = float(np.var(time))
     assert found.r_squared == pytest.approx(explained / (explained + 1), abs=1e-3)
+    assert found.scatter_s == pytest.approx(1, abs=1e-3)
 
 
 def test_an_interval_draws_placements_and_where_they_are_few_jobs():
@@ -110,6 +111,8 @@ def test_the_study_runs_alone_beside_and_with_other_routes(netloom, validate):
     assert [row["job"] for row in result["jobs"]] == ["bis-1", "nn-1", "pairs-1", "fft-proxy-1"]
     tables = {row["routing"]: row for row in result["tables"]}
     assert tables["ftree"]["changes"] == 0
+    worst = max(row["ftree_slowdown_percent"] for row in result["jobs"])
+    assert tables["ftree"]["worst_percent"] == pytest.approx(worst)
     assert tables["afar"]["threshold_gb"] == 65.0
     assert tables["afar"]["hottest_gb"] <= 65.0 < tables["ftree"]["hottest_gb"]
     assert tables["optimized"]["hottest_gb"] <= tables["afar"]["hottest_gb"]

@@ -195,7 +195,7 @@ def _lines(row: dict[str, Any]) -> str:
     return render.pairs(
         [
             ("bis (figure 6)", of),
-            ("R2", f"{row['r_squared']:.3f}; paper {published.R_SQUARED}"),
+            ("R2", f"{row['r_squared']:.3f}, scatter {row['scatter_s']:.2f} s; paper {published.R_SQUARED}"),
             (
                 "breakpoint",
                 f"{row['breakpoint_gb']:.1f} GB ({bounds('breakpoint_gb', 1)}); {law}; "
@@ -211,11 +211,14 @@ def _lines(row: dict[str, Any]) -> str:
 
 
 def _tables(rows: Sequence[dict[str, Any]]) -> str:
-    header = ["hottest link (GB), entries changed", "placement", *ROUTINGS]
+    header = ["hottest link (GB), entries changed, worst slowdown", "placement", *ROUTINGS]
     lines = []
     for jobs, placement in dict.fromkeys((row["jobs"], row["placement"]) for row in rows):
         some = {row["routing"]: row for row in rows if (row["jobs"], row["placement"]) == (jobs, placement)}
-        cells = [f"{some[r]['hottest_gb']:.1f}, {some[r]['changes']}" for r in ROUTINGS]
+        cells = [
+            f"{some[r]['hottest_gb']:.1f}, {some[r]['changes']}, {some[r]['worst_percent']:.0f} %"
+            for r in ROUTINGS
+        ]
         lines.append([f"{jobs} jobs", str(placement), *cells])
     return render.table(header, lines, right=range(1, 6))
 

@@ -117,6 +117,7 @@ def breakpoints(placements: Sequence[Placement], rate_gb_s: float, seed: int) ->
                 "placements": len(some),
                 "processes": int(points.count.sum()),
                 "r_squared": lines.r_squared,
+                "scatter_s": lines.scatter_s,
                 "breakpoint_gb": lines.breakpoint_gb,
                 "slope_before_s_per_gb": lines.before,
                 "slope_s_per_gb": lines.behind,
@@ -130,7 +131,7 @@ def breakpoints(placements: Sequence[Placement], rate_gb_s: float, seed: int) ->
 
 
 def changes(placements: Iterable[Placement]) -> list[dict[str, Any]]:
-    """Tables: entries changed and the hottest link, by placement and routing."""
+    """Tables: entries changed, the hottest link and the worst slowdown, by placement and routing."""
     return [
         {
             "jobs": one.jobs,
@@ -138,6 +139,9 @@ def changes(placements: Iterable[Placement]) -> list[dict[str, Any]]:
             "routing": routing,
             "hottest_gb": one.loads[routing].summary()["hottest_gb"],
             "changes": one.changes[routing],
+            "worst_percent": max(
+                100 * (one.times_s[routing][name] / alone - 1) for name, alone in one.alone_s.items()
+            ),
             "threshold_gb": one.thresholds_gb.get(routing),
             "seconds": one.optimise_s[routing],
         }
