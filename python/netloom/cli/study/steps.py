@@ -138,7 +138,7 @@ def _machine(
 
 def _errors(found: Predicted) -> list[dict[str, Any]]:
     """The mean squared error of each model over the folds."""
-    models = {**found.by, "mean": found.mean}
+    models: dict[str, Any] = {**found.by, "mean": found.mean}
     spread = float(np.mean((found.mean - found.relative) ** 2))
     rows = []
     for name, predicted in models.items():
