@@ -138,10 +138,10 @@ def _machine(
 
 def _errors(found: Predicted) -> list[dict[str, Any]]:
     """The mean squared error of each model over the folds."""
-    models: dict[str, Any] = {**found.by, "mean": found.mean}
+    models: list[tuple[str, Any]] = [*found.by.items(), ("mean", found.mean)]
     spread = float(np.mean((found.mean - found.relative) ** 2))
     rows = []
-    for name, predicted in models.items():
+    for name, predicted in models:
         by_fold = found.errors(predicted)
         rest = float(np.mean((predicted - found.relative) ** 2))
         rows.append(
