@@ -17,7 +17,7 @@ import numpy as np
 import netloom as nl
 from netloom.interference.accounts import Carried, JobRun
 from netloom.interference.exposure import Exposure, exposures
-from netloom.interference.losses import Loss, losses
+from netloom.interference.losses import QUIET, Loss, losses, of_jobs
 from netloom.interference.seeds import MACHINES
 
 ROUNDS = 40
@@ -130,11 +130,14 @@ def _job(rng: np.random.Generator, number: int, hosts: int) -> dict:
 
 
 def measured(machines: list[int]) -> dict[str, float]:
-    """How often intervals hold the truth, and how often a loss is claimed where there is none."""
-    told = held = none = claimed = runs = 0
+    """How often intervals of runs and of jobs' sums hold the truth; how often a loss is claimed for none."""
+    told = held = none = claimed = runs = sums = sums_held = 0
     for seed in machines:
         one = site(seed)
-        _, found = one.found()
+        exposed, found = one.found()
+        for truth, total in _sums(one, exposed, found):
+            sums += 1
+            sums_held += total.low <= truth / 60 <= total.high
         for run, loss, truth in zip(one.runs, found, one.lost_s, strict=True):
             runs += 1
             if loss.minutes is None:
@@ -151,7 +154,23 @@ def measured(machines: list[int]) -> dict[str, float]:
         "held_percent": 100 * held / max(told, 1),
         "lost_none": none,
         "claimed_percent": 100 * claimed / max(none, 1),
+        "sums": sums,
+        "sums_held_percent": 100 * sums_held / max(sums, 1),
     }
+
+
+def _sums(one: Site, exposed: list[Exposure], found: list[Loss]) -> list[tuple[float, Loss]]:
+    """What the disturbed runs of each job of which something is told lost, in truth and as told."""
+    pairs = []
+    for (job, hosts), total in of_jobs(one.runs, exposed).items():
+        lost = [
+            truth
+            for run, share, loss, truth in zip(one.runs, exposed, found, one.lost_s, strict=True)
+            if (run.job, len(run.hosts)) == (job, hosts) and share.share > QUIET and loss.minutes is not None
+        ]
+        if lost and total.minutes is not None:
+            pairs.append((sum(lost), total))
+    return pairs
 
 
 if __name__ == "__main__":

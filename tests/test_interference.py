@@ -110,6 +110,7 @@ def test_intervals_hold_the_truth_on_generated_machines():
     assert found["lost_none"] > 0
     assert found["held_percent"] >= 85
     assert found["claimed_percent"] <= 10
+    assert found["sums"] > 0
 
 
 @pytest.mark.skipif("NETLOOM_TRIALS" not in os.environ, reason="sixty machines: make hostile")
@@ -118,6 +119,7 @@ def test_hostile_intervals_hold_the_truth_on_sixty_machines():
     assert found["lost_none"] > 0
     assert 90 <= found["held_percent"] <= 98
     assert found["claimed_percent"] <= 5
+    assert 90 <= found["sums_held_percent"] <= 98
 
 
 def test_a_generated_machine_is_the_same_again():

@@ -102,6 +102,7 @@ ELSEWHERE = {
     "sample-study",
     "recorder-study",
     "afar-study",
+    "steps-study",
     "interference",
     "sample-decode",
     "sweep-part",

@@ -95,7 +95,7 @@ def test_more_routings_say_more(netloom):
 def test_time_ends_a_study_with_what_is_known(netloom):
     done = netloom("study", "chapter4", "--time-limit", "0", "--format", "json")
     document = json.loads(done.out)
-    assert (done.code, document["result"]["stopped"]) == (0, "time-limit")
+    assert (done.code, document["result"]["stopped"]) == (124, "time-limit")
     assert document["result"]["errors"] == []
     result = netloom.result(*WHOLE, "--lanes", "1", "--bases", "identity", "--each", "0")
     first = result["errors"][0]

@@ -25,6 +25,7 @@ EXTRAS: dict[str, dict[str, str]] = {
     "gpu": {"cupy": "CuPy", "scipy": "SciPy"},
     "networkx": {"networkx": "networkx"},
     "pandas": {"pandas": "pandas", "pyarrow": "PyArrow"},
+    "learn": {"sklearn": "scikit-learn"},
 }
 """Each extra with the modules it brings, and their names."""
 

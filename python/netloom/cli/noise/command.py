@@ -7,8 +7,7 @@ from typing import Annotated, Literal
 from cyclopts import Parameter
 
 from netloom.cli.noise import report
-from netloom.cli.shared.exits import INTERRUPTED, UsageError
-from netloom.cli.shared.guard import TOO_LATE
+from netloom.cli.shared.exits import UsageError
 from netloom.cli.shared.options import Options, within
 from netloom.cli.shared.run import Run
 from netloom.cli.simulate.command import overrides_of
@@ -75,10 +74,10 @@ def noise(
     result = of_scenario(run, given, job, seeds, leave_out)
     if result["stopped"] is not None:
         run.note(f"stopped: {report.left_of(result)}", kind="warning")
-    code = run.finish(
+    return run.finish(
         result,
         lambda: report.text(result),
         rows=report.rows(result["runs"]),
         findings=any(one["stopped"] == "deadlock" for one in result["runs"]),
+        stopped=result["stopped"],
     )
-    return TOO_LATE if result["stopped"] == "time-limit" and code != INTERRUPTED else code

@@ -217,6 +217,7 @@ class Run(Session):
         rows: Sequence[Mapping[str, Any]] | None = None,
         findings: bool | None = None,
         interrupted: bool = False,
+        stopped: str | None = None,
     ) -> int:
         """Prints the result and returns the exit code.
 
@@ -233,6 +234,8 @@ class Run(Session):
             a warning.
         interrupted : bool
             For the exit code.
+        stopped : str, optional
+            Why the result is a part of what was asked for: `time-limit` exits 124, `interrupted` 130.
         """
         self.finishing()
         if self.options.name_map is not None and self._names is None:
@@ -256,10 +259,12 @@ class Run(Session):
             print(render.as_csv(rows if rows is not None else [scalars(result)]))
         elif not self.options.quiet and not self.product_to_stdout:
             streams.report(text)
-        if interrupted or self._interrupt.seen:
+        if interrupted or stopped == "interrupted" or self._interrupt.seen:
             sys.stdout.flush()
             print("netloom: interrupted", file=sys.stderr)
             return INTERRUPTED
+        if stopped == "time-limit":
+            return guard.TOO_LATE
         return FINDINGS if (bad(result.get("findings", ())) if findings is None else findings) else 0
 
     def _write_result(

@@ -51,7 +51,7 @@ def afar(
         raise UsageError(f"--shorter {shorter}: expected one of {', '.join(map(str, SHORTER))}")
     run = Run("afar-study", options, product=False)
     net = run.fabric(fabric)
-    study = Study(fabric, net, shorter, threads=options.threads, seed=run.seed, left=lambda: run.left)
+    study = Study(net, shorter, threads=options.threads, seed=run.seed, left=lambda: run.left)
     done: list[Placement] = []
     loads: list[dict[str, Any]] = []
     stopped: str | None = None
@@ -67,7 +67,7 @@ def afar(
             if 16 in asked:
                 for seed in published.LOAD_PLACEMENTS[:placements]:
                     told(f"loads of placement {seed}")
-                    loads.append({"placement": seed, **study.loads(study.scene(16, seed)).summary()})
+                    loads.append(study.placed(16, seed))
             for jobs in asked:
                 for seed in published.PLACEMENTS[jobs][:placements]:
                     done.append(study.placement(jobs, seed, told))
@@ -91,7 +91,7 @@ def afar(
         "stopped": stopped,
         "reproducible": stopped is None,
     }
-    return run.finish(result, lambda: _text(result), rows=rows, interrupted=stopped == "interrupted")
+    return run.finish(result, lambda: _text(result), rows=rows, stopped=stopped)
 
 
 def _workloads(text: str) -> list[int]:
@@ -165,7 +165,8 @@ def _slowdowns(rows: Sequence[dict[str, Any]]) -> str:
 
 
 def _loads(rows: Sequence[dict[str, Any]]) -> str:
-    header = ["loads (figure 5), placement", "idle", "modal bin (GB)", "hottest (GB)", "links at 60 GB"]
+    header = ["loads (figure 5), placement", "idle", "modal bin (GB)", "hottest (GB)"]
+    header += ["links at 60 GB", "AFAR changes"]
     lines = [
         [
             str(row["placement"]),
@@ -173,10 +174,11 @@ def _loads(rows: Sequence[dict[str, Any]]) -> str:
             f"{row['modal_bin_gb']:.0f} to {row['modal_bin_gb'] + published.BIN_GB:.0f}",
             f"{row['hottest_gb']:.1f}",
             str(row["at_least_60_gb"]),
+            str(row["afar_changes"]),
         ]
         for row in rows
     ]
-    return render.table(header, lines, right=range(1, 5))
+    return render.table(header, lines, right=range(1, 6))
 
 
 def _lines(row: dict[str, Any]) -> str:
@@ -193,7 +195,7 @@ def _lines(row: dict[str, Any]) -> str:
     return render.pairs(
         [
             ("bis (figure 6)", of),
-            ("R2", f"{row['r_squared']:.3f}; paper {published.R_SQUARED}"),
+            ("R2", f"{row['r_squared']:.3f}, scatter {row['scatter_s']:.2f} s; paper {published.R_SQUARED}"),
             (
                 "breakpoint",
                 f"{row['breakpoint_gb']:.1f} GB ({bounds('breakpoint_gb', 1)}); {law}; "
@@ -209,11 +211,14 @@ def _lines(row: dict[str, Any]) -> str:
 
 
 def _tables(rows: Sequence[dict[str, Any]]) -> str:
-    header = ["hottest link (GB), entries changed", "placement", *ROUTINGS]
+    header = ["hottest link (GB), entries changed, worst slowdown", "placement", *ROUTINGS]
     lines = []
     for jobs, placement in dict.fromkeys((row["jobs"], row["placement"]) for row in rows):
         some = {row["routing"]: row for row in rows if (row["jobs"], row["placement"]) == (jobs, placement)}
-        cells = [f"{some[r]['hottest_gb']:.1f}, {some[r]['changes']}" for r in ROUTINGS]
+        cells = [
+            f"{some[r]['hottest_gb']:.1f}, {some[r]['changes']}, {some[r]['worst_percent']:.0f} %"
+            for r in ROUTINGS
+        ]
         lines.append([f"{jobs} jobs", str(placement), *cells])
     return render.table(header, lines, right=range(1, 6))
 

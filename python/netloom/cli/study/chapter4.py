@@ -107,9 +107,7 @@ def chapter4(
         "stopped": stopped,
         "reproducible": stopped is None and not any(row["stopped"] for row in work.errors),
     }
-    return run.finish(
-        result, lambda: report.text(result), rows=work.errors, interrupted=stopped == "interrupted"
-    )
+    return run.finish(result, lambda: report.text(result), rows=work.errors, stopped=stopped)
 
 
 @dataclass(frozen=True)

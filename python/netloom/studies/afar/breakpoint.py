@@ -81,6 +81,8 @@ class Lines:
         Slopes, s/GB.
     r_squared : float
         The share of the variance of the processes' times that the lines have.
+    scatter_s : float
+        The standard deviation of what is left, s.
     """
 
     breakpoint_gb: float
@@ -88,6 +90,7 @@ class Lines:
     before: float
     behind: float
     r_squared: float
+    scatter_s: float
 
 
 def fit(points: Points, weight: Array | None = None) -> Lines | None:
@@ -122,7 +125,8 @@ def fit(points: Points, weight: Array | None = None) -> Lines | None:
     rest, knot, found = _best(x, n, sums, squares, around)
     level, before, more = (float(value) for value in found)
     r_squared = 1 - rest / spread if spread > 0 else 0.0
-    return Lines(knot, level, before, before + more, r_squared)
+    scatter_s = max(rest / float(n.sum()), 0.0) ** 0.5
+    return Lines(knot, level, before, before + more, r_squared, scatter_s)
 
 
 def _best(x: Array, n: Array, sums: Array, squares: float, knots: Array) -> tuple[float, float, Array]:

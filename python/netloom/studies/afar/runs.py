@@ -94,10 +94,7 @@ class Study:
 
     Parameters
     ----------
-    source : str
-        The fabric, a dump or a generator's spec.
     fabric : Fabric
-        The same, read.
     shorter : int
         How many times fewer iterations than table I's are simulated; one of `workloads.SHORTER`.
     threads : int
@@ -109,7 +106,6 @@ class Study:
 
     def __init__(
         self,
-        source: str,
         fabric: Fabric,
         shorter: int,
         *,
@@ -119,7 +115,7 @@ class Study:
     ) -> None:
         from netloom import _core
 
-        self._source, self._fabric, self._shorter = source, fabric, shorter
+        self._fabric, self._shorter = fabric, shorter
         self._threads, self._seed, self._left = threads, seed, left
         self._whole = shorter * published.STEPS
         self._ftree = _core.route("ftree", fabric, threads=threads)
@@ -132,12 +128,24 @@ class Study:
         """A workload with one placement."""
         from netloom import _core
 
-        keys = workloads.scenario(self._source, self._fabric.hosts, jobs, seed, self._shorter)
+        keys = workloads.scenario(self._fabric, self._fabric.hosts, jobs, seed, self._shorter)
         return _core.Scenario.from_dict(keys)
 
-    def loads(self, scene: Scenario, routes: Routes | None = None) -> Loads:
-        """What links carry over the whole run."""
-        return Loads(self._per_link(routes or self._ftree, scene.traffic())[self._between])
+    def placed(self, jobs: int, seed: int) -> dict[str, Any]:
+        """What links carry over the whole run under ftree's routes, and how many entries AFAR changes.
+
+        Nothing is simulated.
+        """
+        traffic = self.scene(jobs, seed).traffic()
+        loads = Loads(self._per_link(self._ftree, traffic)[self._between])
+        changed = self._afar(traffic, published.THRESHOLDS_GB[jobs]).changed_entries(self._ftree)
+        return {"placement": seed, **loads.summary(), "afar_changes": changed}
+
+    def _afar(self, traffic: Traffic, threshold_gb: float) -> Routes:
+        from netloom import _core
+
+        most = threshold_gb * 1e9 / self._whole
+        return _core.afar(self._fabric, traffic, self._ftree, max_load=most, threads=self._threads).routes
 
     def _per_link(self, routes: Routes, traffic: Traffic) -> npt.NDArray[np.float64]:
         from netloom import _core
@@ -174,6 +182,9 @@ class Study:
             gb = self._per_link(routes, traffic)
             found.loads[routing] = Loads(gb[self._between])
             found.changes[routing] = routes.changed_entries(self._ftree)
+            if routing != "ftree" and not found.changes[routing]:
+                found.times_s[routing] = found.times_s["ftree"]
+                continue
             found.times_s[routing], ranks = self._run(scene, routes)
             if routing == "ftree":
                 found.points = self._points(scene, gb, ranks)
@@ -192,8 +203,7 @@ class Study:
         if routing == "afar-relative":
             threshold_gb *= self.rate_gb_s * time_alone_s([placement], "bis") / published.BREAKPOINT_GB
         placement.thresholds_gb[routing] = threshold_gb
-        most = threshold_gb * 1e9 / self._whole
-        return _core.afar(self._fabric, traffic, self._ftree, max_load=most, threads=self._threads).routes
+        return self._afar(traffic, threshold_gb)
 
     def _run(self, scene: Scenario, routes: Routes) -> tuple[dict[str, float], Mapping[str, Any]]:
         """What every job took, seconds of the whole run; and when its ranks ended."""

@@ -10,10 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from netloom.errors import ArgumentError
 from netloom.studies.afar import published
+
+if TYPE_CHECKING:
+    from netloom._core import Fabric
 
 SHORTER = (1, 2, 5, 10, 25, 50)
 """By which every benchmark's iterations can be divided."""
@@ -54,13 +57,13 @@ BENCHMARKS = (
 """Table I. Its NN sends 256 KB, four messages, from every process: the grid is periodic."""
 
 
-def scenario(fabric: str, hosts: int, jobs: int, seed: int, shorter: int) -> dict[str, Any]:
+def scenario(fabric: str | Fabric, hosts: int, jobs: int, seed: int, shorter: int) -> dict[str, Any]:
     """A workload with one placement, as a scenario's keys.
 
     Parameters
     ----------
-    fabric : str
-        A dump, or a generator's spec.
+    fabric : str or Fabric
+        A dump, a generator's spec, or either as it was read.
     hosts : int
         Of the fabric; eight ninths of them run jobs.
     jobs : int
