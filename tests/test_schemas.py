@@ -102,6 +102,7 @@ ELSEWHERE = {
     "sample-study",
     "recorder-study",
     "afar-study",
+    "modes-study",
     "interference",
     "sample-decode",
     "sweep-part",

@@ -26,6 +26,7 @@ use super::offered::{OpenLoop, Window};
 use super::op::Op;
 use super::spent::Tally as TimeTally;
 use super::tasks::Progress;
+use crate::mode::{Choosing, Mode};
 use crate::observe::Context;
 use crate::program::{Desk, Post, Program, Series};
 use crate::record::{Latencies, Messages, Transmission};
@@ -34,6 +35,7 @@ use netloom_model::LaneMap;
 
 pub use envelope::Envelope;
 use envelope::{COLLECTIVE_TAG, Part, tag_of};
+pub use results::SentBy;
 
 /// From a round of a repeating job that took no time to the next, at least.
 const MOMENT_PS: u64 = 1_000;
@@ -122,12 +124,23 @@ struct Rank {
     waits_since_ps: u64,
     /// Messages that it has sent: by its script, and by collectives.
     sends: [u32; 2],
+    /// Who chooses their modes, if somebody does message by message.
+    choosing: Option<Box<Choosing>>,
 }
 
 /// No time at which a rank began to wait.
 const NOT_WAITING: u64 = u64::MAX;
 
 const _: () = assert!(std::mem::offset_of!(Rank, matching) == 64);
+
+/// What choices of modes see of the hardware.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Sight {
+    /// Payload and header of a packet, and packets that may be without a response.
+    pub packet: (u32, u32, u32),
+    /// By host: its group; empty where there are none.
+    pub group: Vec<u32>,
+}
 
 /// Plays the programs of jobs.
 #[derive(Clone, Debug)]
@@ -156,6 +169,10 @@ pub struct Player {
     windows: Vec<Window>,
     /// What the ranks of each job spent their time on.
     times: Vec<TimeTally>,
+    /// Messages that were sent to other hosts and their bytes, by job and mode; those of the scheme's own are not counted.
+    by_mode: Vec<[(u64, u64); Mode::ALL.len()]>,
+    /// What choices of modes see of the hardware.
+    sight: Arc<Sight>,
     /// What ranks do, if asked for.
     log: Option<Log>,
     /// Every message, if asked for.
@@ -190,6 +207,7 @@ impl Player {
                 end_ps: None,
                 waits_since_ps: NOT_WAITING,
                 sends: [0; 2],
+                choosing: job.modes.chooses().and_then(Choosing::of).map(Box::new),
             }));
         }
         let repeats = jobs.iter().any(|job| job.until.is_some());
@@ -200,6 +218,7 @@ impl Player {
         let windows = vec![Window::default(); jobs.len()];
         let times = vec![TimeTally::default(); jobs.len()];
         let (lmc, path) = (0, PathChoice::Base);
+        let by_mode = vec![[(0, 0); Mode::ALL.len()]; jobs.len()];
         Self {
             jobs: jobs.into(),
             software,
@@ -216,6 +235,8 @@ impl Player {
             open,
             windows,
             times,
+            by_mode,
+            sight: Arc::default(),
             log: None,
             messages: None,
         }
@@ -231,6 +252,12 @@ impl Player {
     #[must_use]
     pub fn with_addresses(self, lmc: u8, path: PathChoice) -> Self {
         Self { lmc, path, ..self }
+    }
+
+    /// Choices of modes see so much of the hardware.
+    #[must_use]
+    pub fn with_sight(self, sight: Sight) -> Self {
+        Self { sight: Arc::new(sight), ..self }
     }
 
     /// Goes on until a step has to wait.
@@ -538,6 +565,11 @@ impl Program for Player {
     }
 
     fn transmitted(&mut self, _: HostId, envelope: Envelope, transmission: Transmission) {
+        if let Some(choosing) = &mut self.ranks[envelope.from as usize].choosing
+            && envelope.part() == Part::Whole
+        {
+            choosing.is_answered((envelope.is_collective(), envelope.number()), &transmission);
+        }
         if self.messages.is_some() {
             self.write_sent(envelope, transmission);
         }

@@ -27,6 +27,7 @@ USAGE: dict[str, str] = {
     "study sampling": "[SCENARIO] [OPTIONS]",
     "study recorder": "[OPTIONS]",
     "study afar": "[OPTIONS]",
+    "study modes": "[OPTIONS]",
     "sweep run": "SWEEP -o FOLDER [OPTIONS]",
     "apply rollback": "[NUMBER] [OPTIONS]",
     "lanes read": "[FABRIC] [OPTIONS]",
@@ -125,6 +126,7 @@ EXAMPLES: dict[str, str] = {
     "study sampling": "netloom study sampling --repeats 2 -o study.json",
     "study recorder": "netloom study recorder --rounds 7",
     "study afar": "netloom study afar --workloads 16 --placements 1 -o afar.json",
+    "study modes": "netloom study modes --benchmarks alltoall -o modes.json",
 }
 """One call of each verb, as somebody with a fabric would type it."""
 

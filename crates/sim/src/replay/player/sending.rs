@@ -5,10 +5,11 @@
 //!
 //! Invariant: a series has all messages to other hosts that its rank's own steps send from the first of it to the last.
 
-use netloom_model::{DestId, HostId};
+use netloom_model::{CollectiveKind as Kind, DestId, HostId};
 
 use super::super::op::Op;
 use super::{COLLECTIVE_TAG, Part, Player};
+use crate::mode::{Mode, Sends, Size};
 use crate::program::{Desk, Post, Series};
 use crate::replay::Envelope;
 
@@ -34,10 +35,12 @@ impl Player {
         }
         let rank = &self.ranks[r as usize];
         let (from, step, lane) = (rank.host, rank.step, self.jobs[rank.job as usize].service_level);
-        if inner || self.levels.is_some() || from == self.host_beside(r, envelope.to) {
+        let chosen = rank.choosing.is_some();
+        if inner || chosen || self.levels.is_some() || from == self.host_beside(r, envelope.to) {
             self.post(r, self.software.post_ps, envelope, desk);
         } else {
             self.count_under_way(r, 1);
+            self.count_mode(r, envelope, self.fixed_mode(r, envelope));
             let series = Series { from, lane, of: r, next: step - 1, number, left: 1 };
             desk.post_in_series(self.software.post_ps, series);
         }
@@ -64,7 +67,9 @@ impl Player {
     /// A message that is not of a series, to another host or within one.
     pub(super) fn post(&mut self, from: u32, delay_ps: u64, token: Envelope, desk: &mut Desk<Envelope>) {
         self.count_under_way(from, 1);
-        if let Some(post) = self.addressed(from, token) {
+        let mode = self.mode(from, token);
+        if let Some(post) = self.addressed(from, token, mode) {
+            self.count_mode(from, token, mode);
             return desk.post_after(delay_ps, post);
         }
         let copy_ps = (self.bytes_of(token) as f64 * self.software.copy_ps_per_byte) as u64;
@@ -72,15 +77,65 @@ impl Player {
     }
 
     /// A rank's message to the other; `None`: that is on the same host.
-    fn addressed(&self, from: u32, token: Envelope) -> Option<Post<Envelope>> {
+    fn addressed(&self, from: u32, token: Envelope, mode: Option<Mode>) -> Option<Post<Envelope>> {
         let to = if from == token.from { token.to } else { token.from };
         let (source, target) = (&self.ranks[from as usize], self.host_beside(from, to));
         let (from, own) = (source.host, self.levels.as_ref().and_then(|map| map.level(source.host, target)));
         let lane = own.unwrap_or(self.jobs[source.job as usize].service_level);
         let address = DestId((target.0 << self.lmc) + self.path.path(self.lmc, from, target));
         let bytes = self.bytes_of(token);
-        let mode = self.jobs[source.job as usize].modes.of(bytes);
         (from != target).then_some(Post { from, address, bytes, lane, mode, token })
+    }
+
+    /// Whether a rank is in an all-to-all collective, of which a message of a collective then is.
+    fn is_all_to_all(&self, r: u32, token: Envelope) -> bool {
+        let inner = self.ranks[r as usize].inner;
+        token.is_collective() && inner.is_some_and(|(collective, _)| collective.kind == Kind::Alltoall)
+    }
+
+    /// What is said of a message's mode beforehand.
+    fn fixed_mode(&self, r: u32, token: Envelope) -> Option<Mode> {
+        let modes = &self.jobs[self.ranks[r as usize].job as usize].modes;
+        if modes.is_empty() {
+            return None;
+        }
+        modes.of(self.bytes_of(token), self.is_all_to_all(r, token))
+    }
+
+    /// The mode of a message, chosen where it is to be. Questions and answers are small: De Sensi et al.'s library sends them with a high bias.
+    fn mode(&mut self, r: u32, token: Envelope) -> Option<Mode> {
+        let fixed = self.fixed_mode(r, token);
+        if fixed.is_some() || self.ranks[r as usize].choosing.is_none() {
+            return fixed;
+        }
+        if token.part() != Part::Whole {
+            return Some(Mode::HighBias);
+        }
+        let (from, to) = (self.ranks[r as usize].host, self.host_beside(r, token.to));
+        if from == to {
+            return None;
+        }
+        let (packet_bytes, header_bytes, window) = self.sight.packet;
+        let group = |host: HostId| self.sight.group.get(host.index());
+        let sends = Sends {
+            size: Size::of(self.bytes_of(token), packet_bytes.max(1), header_bytes, window),
+            all_to_all: self.is_all_to_all(r, token),
+            near: group(from) == group(to),
+            key: (token.is_collective(), token.number()),
+        };
+        self.ranks[r as usize].choosing.as_mut().map(|choosing| choosing.select(sends))
+    }
+
+    /// A message to another host has a mode.
+    fn count_mode(&mut self, r: u32, token: Envelope, mode: Option<Mode>) {
+        if let Some(mode) = mode
+            && token.part() == Part::Whole
+        {
+            let job = self.ranks[r as usize].job as usize;
+            let (messages, bytes) = &mut self.by_mode[job][usize::from(mode.number())];
+            *messages += 1;
+            *bytes += token.bytes;
+        }
     }
 
     /// A message of a rank's job has begun (1) or ended (-1) its way.
@@ -106,7 +161,7 @@ impl Player {
             series.next += 1;
             let Some(envelope) = self.envelope(series.of, op, series.number) else { continue };
             series.number = series.number.wrapping_add(1);
-            let post = self.addressed(series.of, envelope);
+            let post = self.addressed(series.of, envelope, self.fixed_mode(series.of, envelope));
             if post.is_some() {
                 series.left -= 1;
                 return post;
