@@ -8,7 +8,9 @@
 
 mod envelope;
 mod graph;
+mod modes;
 mod results;
+mod rounds;
 mod sending;
 mod split;
 mod stuck;
@@ -35,10 +37,8 @@ use netloom_model::LaneMap;
 
 pub use envelope::Envelope;
 use envelope::{COLLECTIVE_TAG, Part, tag_of};
+pub use modes::Sight;
 pub use results::SentBy;
-
-/// From a round of a repeating job that took no time to the next, at least.
-const MOMENT_PS: u64 = 1_000;
 
 /// What software costs.
 #[derive(Clone, Debug, PartialEq)]
@@ -132,15 +132,6 @@ struct Rank {
 const NOT_WAITING: u64 = u64::MAX;
 
 const _: () = assert!(std::mem::offset_of!(Rank, matching) == 64);
-
-/// What choices of modes see of the hardware.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Sight {
-    /// Payload and header of a packet, and packets that may be without a response.
-    pub packet: (u32, u32, u32),
-    /// By host: its group; empty where there are none.
-    pub group: Vec<u32>,
-}
 
 /// Plays the programs of jobs.
 #[derive(Clone, Debug)]
@@ -252,12 +243,6 @@ impl Player {
     #[must_use]
     pub fn with_addresses(self, lmc: u8, path: PathChoice) -> Self {
         Self { lmc, path, ..self }
-    }
-
-    /// Choices of modes see so much of the hardware.
-    #[must_use]
-    pub fn with_sight(self, sight: Sight) -> Self {
-        Self { sight: Arc::new(sight), ..self }
     }
 
     /// Goes on until a step has to wait.
@@ -439,46 +424,6 @@ impl Player {
         if waits != Waits::Not && self.satisfied(r, waits) {
             self.advance(r, desk);
         }
-    }
-
-    /// Whether the next round begins now: what was sent must have left, or whoever sends without waiting would fill the memory; and
-    /// time must pass, even if no step takes any.
-    fn begins(&mut self, r: u32, desk: &mut Desk<Envelope>) -> bool {
-        let rank = &mut self.ranks[r as usize];
-        if rank.leaving > 0 {
-            rank.waits = Waits::Adapter;
-            return false;
-        }
-        let took_time = desk.now_ps() > rank.round_ps;
-        let wait_ps = if took_time { 0 } else { self.software.post_ps.max(MOMENT_PS) };
-        (rank.round_ps, rank.talks) = (desk.now_ps() + wait_ps, false);
-        if !took_time {
-            rank.waits = Waits::Processor;
-            desk.wake(rank.host, wait_ps, r);
-        }
-        took_time
-    }
-
-    /// The script's end: `false` if the rank starts over.
-    fn ended(&mut self, r: u32, desk: &mut Desk<Envelope>) -> bool {
-        let rank = &mut self.ranks[r as usize];
-        let job = rank.job as usize;
-        rank.rounds += 1;
-        if let Some(other) = self.jobs[job].until
-            && self.running[other] > 0
-            && rank.step > 0
-            && (rank.talks || desk.now_ps() > rank.round_ps)
-        {
-            rank.step = 0;
-            return false;
-        }
-        rank.waits = Waits::Ended;
-        rank.end_ps = Some(desk.now_ps());
-        // Without jobs that repeat, what is still under way arrives, and the network falls silent by itself.
-        if self.repeats {
-            desk.announce(job as u32);
-        }
-        true
     }
 }
 

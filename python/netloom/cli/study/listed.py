@@ -82,8 +82,9 @@ def _congested(name: str, what: str, about: str, routing: str) -> Made:
     return Made(THESIS, what, about, command, "docs/methods/case-studies.md")
 
 
-def _noise(what: str, about: str, command: str) -> Made:
-    return Made(NOISE, what, about, f"netloom {command}", "docs/methods/noise.md")
+def _noise(what: str, about: str, verb: str, scenario: str, rest: str) -> Made:
+    command = f"netloom {verb} examples/{scenario}.toml {rest}".strip()
+    return Made(NOISE, what, about, command, "docs/methods/noise.md")
 
 
 LISTED = [
@@ -96,18 +97,12 @@ LISTED = [
     _afar("figure 10", "AFAR: 8 jobs in eight placements", "8"),
     _afar("tables I, IV", "AFAR: the benchmarks, as they are run", "4,8,16"),
     Made(AFAR, "table II", "AFAR: what recording costs", "netloom study recorder", "docs/verbs/study.md"),
-    _noise(
-        "equations 1, 2", "the transmission model", "noise examples/noise/transmission.toml --job pingpong"
-    ),
-    _noise("figure 3", "16 KiB ping-pong by distance", "sweep run examples/sc19/distance.toml -o swept"),
-    _noise(
-        "figures 4, 5",
-        "all-to-all of the ranks of a host",
-        "noise examples/sc19/one-host.toml --job alltoall",
-    ),
-    _noise("table 1", "counters of an idle job", "simulate examples/sc19/idle.toml"),
-    _noise("figure 7", "4 MiB ping-pong, two modes", "noise examples/noise/modes.toml --job pingpong"),
-    _noise("figures 8, 9", "benchmarks by mode", "study modes"),
+    _noise("equations 1, 2", "the transmission model", "noise", "noise/transmission", "--job pingpong"),
+    _noise("figure 3", "16 KiB ping-pong by distance", "sweep run", "sc19/distance", "-o swept"),
+    _noise("figures 4, 5", "all-to-all of a host's ranks", "noise", "sc19/one-host", "--job alltoall"),
+    _noise("table 1", "counters of a job that goes on", "simulate", "sc19/idle", "--format json"),
+    _noise("figure 7", "ping-pong in two modes", "noise", "noise/modes", "--job pingpong"),
+    Made(NOISE, "figures 8, 9", "benchmarks by mode", "netloom study modes", "docs/methods/noise.md"),
     _sampled("pf3d-background", "section 2.4", "pF3D beside six incasts"),
     _sampled("pf3d-alone", "section 2.4", "pF3D alone"),
     _sampled("pf3d-shifted", "section 2.4", "pF3D with a shifted mapping"),

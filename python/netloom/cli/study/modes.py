@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from statistics import median
 from typing import Annotated, Any
 
 from netloom.cli.shared import options, render
@@ -28,7 +29,8 @@ def modes(
     Parameters
     ----------
     benchmarks
-        Which, with commas: ping-pong, allreduce, alltoall, barrier, broadcast, halo3d, sweep3d. [default: all]
+        Which, with commas: ping-pong, allreduce, alltoall, barrier, broadcast, halo3d, sweep3d.
+        [default: all]
     seeds
         Runs of each row, with other neighbours; rows are medians.
     options
@@ -95,7 +97,7 @@ def _text(result: dict[str, Any]) -> str:
             [
                 row["benchmark"],
                 row["size"],
-                f"{sorted(row['times_us'][published.DEFAULT])[len(row['times_us'][published.DEFAULT]) // 2]:.1f}",
+                f"{median(row['times_us'][published.DEFAULT]):.1f}",
                 *[f"{row['ratio'][routing]:.3f}" for routing in published.ROUTINGS[1:]],
                 *[
                     f"{100 * row['default_share'][routing]:.0f} %"

@@ -1,7 +1,7 @@
-"""What De Sensi et al., *Mitigating network noise on Dragonfly networks through application-aware routing*, SC 2019, say.
+"""What De Sensi et al., SC 2019, say of routing modes by message.
 
-Statements are of sec. 5.1 and figs. 8 and 9. The sizes of those figures are in pictures only, so ours are
-chosen: little, middling and much.
+*Mitigating network noise on Dragonfly networks through application-aware routing*, sec. 5.1, figs. 8 and 9.
+The sizes of those figures are in pictures only, so ours are chosen: little, middling and much.
 """
 
 from __future__ import annotations

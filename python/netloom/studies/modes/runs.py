@@ -1,4 +1,4 @@
-"""Benchmarks of fig. 9: a job on 64 hosts of 33 switches in five groups, beside neighbours on random hosts."""
+"""Benchmarks of fig. 9: a job on 64 hosts of 33 switches in five groups, beside neighbours."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ def claims(rows: list[Row]) -> list[dict[str, Any]]:
 
     little = [("ping-pong", "8"), ("barrier", "64 ranks")]
     says(
-        "high bias is better for benchmarks that do not generate much data, as ping-pong or barrier (sec. 5.1)",
+        "high bias is better for benchmarks with little data, as ping-pong or barrier (sec. 5.1)",
         little,
         ", ".join(f"{' '.join(key)} {high(key):.2f}" for key in little),
         all(high(key) < 1 for key in little),
@@ -53,7 +53,7 @@ def claims(rows: list[Row]) -> list[dict[str, Any]]:
         )
         row = of[sizes[1]]
         says(
-            "from 16 KiB all-to-all aware is as good as the default, with less than all traffic on it (sec. 5.1)",
+            "in 16 KiB all-to-all aware is as good as the default, with less than all on it (sec. 5.1)",
             sizes[1:],
             f"{row.ratio(AWARE):.2f} of the default's time, {100 * row.shares[AWARE]:.0f} % on it",
             row.ratio(AWARE) <= WITHIN and row.shares[AWARE] < 1,

@@ -5,11 +5,11 @@
 //!
 //! Invariant: a series has all messages to other hosts that its rank's own steps send from the first of it to the last.
 
-use netloom_model::{CollectiveKind as Kind, DestId, HostId};
+use netloom_model::{DestId, HostId};
 
 use super::super::op::Op;
 use super::{COLLECTIVE_TAG, Part, Player};
-use crate::mode::{Mode, Sends, Size};
+use crate::mode::Mode;
 use crate::program::{Desk, Post, Series};
 use crate::replay::Envelope;
 
@@ -87,57 +87,6 @@ impl Player {
         (from != target).then_some(Post { from, address, bytes, lane, mode, token })
     }
 
-    /// Whether a rank is in an all-to-all collective, of which a message of a collective then is.
-    fn is_all_to_all(&self, r: u32, token: Envelope) -> bool {
-        let inner = self.ranks[r as usize].inner;
-        token.is_collective() && inner.is_some_and(|(collective, _)| collective.kind == Kind::Alltoall)
-    }
-
-    /// What is said of a message's mode beforehand.
-    fn fixed_mode(&self, r: u32, token: Envelope) -> Option<Mode> {
-        let modes = &self.jobs[self.ranks[r as usize].job as usize].modes;
-        if modes.is_empty() {
-            return None;
-        }
-        modes.of(self.bytes_of(token), self.is_all_to_all(r, token))
-    }
-
-    /// The mode of a message, chosen where it is to be. Questions and answers are small: De Sensi et al.'s library sends them with a high bias.
-    fn mode(&mut self, r: u32, token: Envelope) -> Option<Mode> {
-        let fixed = self.fixed_mode(r, token);
-        if fixed.is_some() || self.ranks[r as usize].choosing.is_none() {
-            return fixed;
-        }
-        if token.part() != Part::Whole {
-            return Some(Mode::HighBias);
-        }
-        let (from, to) = (self.ranks[r as usize].host, self.host_beside(r, token.to));
-        if from == to {
-            return None;
-        }
-        let (packet_bytes, header_bytes, window) = self.sight.packet;
-        let group = |host: HostId| self.sight.group.get(host.index());
-        let sends = Sends {
-            size: Size::of(self.bytes_of(token), packet_bytes.max(1), header_bytes, window),
-            all_to_all: self.is_all_to_all(r, token),
-            near: group(from) == group(to),
-            key: (token.is_collective(), token.number()),
-        };
-        self.ranks[r as usize].choosing.as_mut().map(|choosing| choosing.select(sends))
-    }
-
-    /// A message to another host has a mode.
-    fn count_mode(&mut self, r: u32, token: Envelope, mode: Option<Mode>) {
-        if let Some(mode) = mode
-            && token.part() == Part::Whole
-        {
-            let job = self.ranks[r as usize].job as usize;
-            let (messages, bytes) = &mut self.by_mode[job][usize::from(mode.number())];
-            *messages += 1;
-            *bytes += token.bytes;
-        }
-    }
-
     /// A message of a rank's job has begun (1) or ended (-1) its way.
     #[inline]
     pub(super) fn count_under_way(&mut self, r: u32, more: i64) {
@@ -147,7 +96,7 @@ impl Player {
     }
 
     /// Bytes that travel.
-    fn bytes_of(&self, envelope: Envelope) -> u64 {
+    pub(super) fn bytes_of(&self, envelope: Envelope) -> u64 {
         let bytes = if envelope.part() == Part::Whole { envelope.bytes } else { self.software.control_bytes };
         bytes.max(1)
     }
@@ -176,7 +125,7 @@ impl Player {
     }
 
     /// The host of a rank of the same job as `r`.
-    fn host_beside(&self, r: u32, other: u32) -> HostId {
+    pub(super) fn host_beside(&self, r: u32, other: u32) -> HostId {
         self.jobs[self.ranks[r as usize].job as usize].hosts[self.number_beside(r, other) as usize]
     }
 }
