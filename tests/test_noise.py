@@ -352,13 +352,14 @@ def test_aware_needs_adapters_that_count(netloom, write, change):
 
 
 def test_shares_by_mode_are_told(netloom, write):
-    scenario = write("modes.toml", MODES.replace("1KiB", "16KiB"))
+    changed = MODES.replace("1KiB", "16KiB").replace("iterations = 1", "iterations = 4")
+    scenario = write("modes.toml", changed)
     routings = ("--set", "job.all.mode=aware")
     [one] = netloom.result("simulate", scenario, "--routings", "adaptive:0", *routings)["runs"]
     modes = one["jobs"][0]["modes"]
     assert {mode["mode"] for mode in modes} == {"adaptive:0", "adaptive:3"}
-    assert sum(mode["messages"] for mode in modes) == 16 * 15
-    assert sum(mode["bytes"] for mode in modes) == 16 * 15 * 16384
+    assert sum(mode["messages"] for mode in modes) == 4 * 16 * 15
+    assert sum(mode["bytes"] for mode in modes) == 4 * 16 * 15 * 16384
     assert sum(mode["share"] for mode in modes) == pytest.approx(1)
     text = netloom.ok("simulate", scenario, "--routings", "adaptive:0", *routings)
     assert "share of bytes" in text

@@ -79,7 +79,7 @@ impl Known {
         self.sent = self.sent.saturating_add(1);
         if !self.is_chosen {
             if self.samples.iter().any(|&samples| samples < FIRST) {
-                return self.sent % 2 == 0; // they take turns
+                return self.sent.is_multiple_of(2); // they take turns
             }
             self.is_chosen = true;
             self.takes_up(self.better());

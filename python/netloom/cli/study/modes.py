@@ -18,6 +18,7 @@ _ALL = ",".join(published.BENCHMARKS)
 def modes(
     *,
     benchmarks: str = _ALL,
+    links: Annotated[int, options.within(1, 48)] = published.LINKS,
     seeds: Annotated[int, options.within(1, 100)] = 1,
     options: Options | None = None,
 ) -> int:
@@ -31,6 +32,8 @@ def modes(
     benchmarks
         Which, with commas: ping-pong, allreduce, alltoall, barrier, broadcast, halo3d, sweep3d.
         [default: all]
+    links
+        Cables between two groups.
     seeds
         Runs of each row, with other neighbours; rows are medians.
     options
@@ -39,7 +42,8 @@ def modes(
     options = options or Options()
     asked = _benchmarks(benchmarks)
     run = Run("modes-study", options, product=False)
-    net = run.fabric(published.FABRIC)
+    fabric = published.FABRIC.format(links)
+    net = run.fabric(fabric)
     first = run.seed
     study = Study(net, range(first, first + seeds), left=lambda: run.left)
     rows: list[Row] = []
@@ -61,7 +65,7 @@ def modes(
             stopped = "interrupted"
     found = [row.result() for row in rows]
     result = {
-        "fabric": published.FABRIC,
+        "fabric": fabric,
         "seeds": seeds,
         "claims": signs.claims(rows),
         "totals": signs.totals(rows),

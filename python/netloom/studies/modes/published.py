@@ -6,8 +6,10 @@ The sizes of those figures are in pictures only, so ours are chosen: little, mid
 
 from __future__ import annotations
 
-FABRIC = "aries:groups=5,links=24"
-"""Five groups of a Cray XC."""
+FABRIC = "aries:groups=5,links={}"
+"""Five groups of a Cray XC, by cables between two of them."""
+LINKS = 24
+"""Those of Edison (Smith et al., SC 2018)."""
 SWITCHES, HOSTS = 33, 64
 """Of the job on Cori (fig. 9)."""
 BENCHMARKS = {

@@ -120,8 +120,8 @@ def program(benchmark: str, size: str) -> str:
             return f'{{ kind = "collective", collective = "{kind}", {of} }}'
 
 
-def scenario(benchmark: str, size: str, seed: int, names: list[str]) -> str:
-    """A row's scenario; `names` are those of the job's hosts."""
+def scenario(benchmark: str, size: str, seed: int, names: list[str], links: int = published.LINKS) -> str:
+    """A row's scenario; `names` are those of the job's hosts, `links` cables between two groups."""
     ranks = {"ping-pong": 2, "barrier": int(size.split()[0]) if benchmark == "barrier" else 0}
     count = ranks.get(benchmark, published.HOSTS)
     if benchmark == "ping-pong":
@@ -129,7 +129,7 @@ def scenario(benchmark: str, size: str, seed: int, names: list[str]) -> str:
     placed = ",".join(names[: len(names) // count * count : len(names) // count])
     return f"""\
 name = "{benchmark}"
-fabric = "{published.FABRIC}"
+fabric = "{published.FABRIC.format(links)}"
 profile = "aries"
 routes = {list(ROUTINGS)}
 seed = {seed}
@@ -159,10 +159,9 @@ class Study:
     Parameters
     ----------
     fabric : Fabric
-        `published.FABRIC`, read.
+        `published.FABRIC` with so many cables, read.
     seeds : range
         Of the neighbours' places and messages, and of the routings' draws.
-    threads : int
     left : callable
         Seconds that are left; None: no limit.
     """
