@@ -319,14 +319,16 @@ def test_modes_of_messages_take_the_place_of_the_routings(netloom, write):
     [
         (
             'routes=["ftree"]',
-            "expected routings that have modes, adaptive:0 or adaptive:3 on a dragonfly",
+            "expected routings that have modes, such as adaptive:0 on a dragonfly",
         ),
-        ('routes=["adaptive:1"]', '"adaptive:1": expected mode 0 (no bias) or 3 (high bias), found 1'),
-        ('routes=["adaptive:2"]', "the low bias is not in this version"),
+        ('routes=["adaptive:4"]', '"adaptive:4": expected one of adaptive:0, adaptive:1'),
+        ('routes=["aware:fast"]', '"aware:fast": expected one of adaptive:0, adaptive:1'),
+        ("job.all.mode=MIN_HASH", "expected a mode, 0 (no bias), 1, 2, 3 (high bias), min-hash"),
+        ('job.all.mode=["aware below 4KiB", 0]', "expected one mode for some messages"),
+        ('job.all.mode=["1 in barrier", 0]', 'expected messages in all-to-all, found "barrier"'),
         ('routes=["adaptive:3:bias=99999999999"]', "expected bias= with bytes of 0 to 1073741824"),
         ("fabric=two-level:leaves=4,hosts=4,spines=2", "expected a dragonfly, found a tree"),
         ("model=fluid", "as flows take no detours"),
-        ("job.all.mode=1", "mode 1 is not in this version"),
         ('job.all.mode=["3 below 0", 0]', "expected messages below some bytes, at least 1"),
         (
             'job.all.mode=["3 below 4KiB", "0 below 4096"]',
@@ -339,3 +341,27 @@ def test_modes_of_messages_take_the_place_of_the_routings(netloom, write):
 )
 def test_bad_modes_and_windows_are_named(netloom, write, change, expected):
     assert expected in netloom.refused("simulate", write("modes.toml", MODES), "--set", change)
+
+
+@pytest.mark.parametrize("change", ['routes=["aware"]', "job.all.mode=aware:steady"])
+def test_aware_needs_adapters_that_count(netloom, write, change):
+    told = netloom.refused(
+        "simulate", write("modes.toml", MODES), "--set", change, "--set", "profile=infiniband"
+    )
+    assert "expected adapters that count" in told
+
+
+def test_shares_by_mode_are_told(netloom, write):
+    changed = MODES.replace("1KiB", "16KiB").replace("iterations = 1", "iterations = 4")
+    scenario = write("modes.toml", changed)
+    routings = ("--set", "job.all.mode=aware")
+    [one] = netloom.result("simulate", scenario, "--routings", "adaptive:0", *routings)["runs"]
+    modes = one["jobs"][0]["modes"]
+    assert {mode["mode"] for mode in modes} == {"adaptive:0", "adaptive:3"}
+    assert sum(mode["messages"] for mode in modes) == 4 * 16 * 15
+    assert sum(mode["bytes"] for mode in modes) == 4 * 16 * 15 * 16384
+    assert sum(mode["share"] for mode in modes) == pytest.approx(1)
+    text = netloom.ok("simulate", scenario, "--routings", "adaptive:0", *routings)
+    assert "share of bytes" in text
+    fixed = netloom.ok("simulate", scenario, "--routings", "adaptive:1,min-hash", "--set", "job.all.mode=2")
+    assert "share of bytes" not in fixed, "one mode"

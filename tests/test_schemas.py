@@ -103,6 +103,7 @@ ELSEWHERE = {
     "recorder-study",
     "afar-study",
     "steps-study",
+    "modes-study",
     "interference",
     "sample-decode",
     "sweep-part",

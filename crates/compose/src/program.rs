@@ -8,7 +8,7 @@ use netloom_model::rng::{below, shuffle};
 use netloom_sim::{
     Algorithms, AllToAll, Collective, Exchange, Ghost, GhostOrder, Halo, Incast, Kind, NasCg, NasClass,
     NasFt, Pairs, PermutationStream, PingPong, Repeat, Replay, RowsAndColumns, Script, Slabs, Stencil,
-    Stream, Tasks, Wrf,
+    Stream, Sweep, Tasks, Wrf,
 };
 use netloom_traffic::{PatternError, pattern};
 
@@ -141,6 +141,9 @@ fn script(program: &Program, place: Place) -> Result<Arc<dyn Script>, ComposeErr
         }
         Program::Stencil { shape, messages, bytes, iterations } => {
             done(Stencil { shape, bytes, messages, iterations })
+        }
+        Program::Sweep { columns, rows, bytes, blocks, iterations, compute_ps } => {
+            done(Sweep { columns, rows, bytes, blocks, iterations, compute_ps })
         }
         Program::BarrierGrid { columns, rows, iterations, bytes } => {
             done(RowsAndColumns { columns, rows, iterations, bytes })

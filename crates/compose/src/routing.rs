@@ -90,7 +90,8 @@ impl Routing {
                         .map(|engine| engine.name())
                         .chain(ways)
                         .chain(schemes)
-                        .chain(["adaptive:3", SNOOPING])
+                        .chain(SteerOptions::words_of_modes())
+                        .chain([SNOOPING])
                         .chain(OPTIMIZED)
                         .collect();
                     let help = match nearest(word, known.iter().copied()) {

@@ -5,11 +5,11 @@
 
 use std::sync::Arc;
 
-use netloom_formats::scenario::{ModeSetting, Scenario, ScenarioJob, Work};
+use netloom_formats::scenario::{Of, Scenario, ScenarioJob, Work};
 use netloom_model::{Csr, Fabric, HostId, JobSpec, Mapping, Phase, Placement, Routes, Source, Traffic};
 use netloom_sim::{
-    Exchange, Exchanges, Job, Measure, Mode, Model, Modes, Profile, Scheme, Script, Setup, SteerOptions,
-    Steered,
+    ByMessage, Exchange, Exchanges, Job, Measure, Mode, Model, Modes, Profile, Scheme, Script, Setup,
+    SteerOptions, Steered,
 };
 use netloom_traffic::{PlaceError, ResolvedJob, place, room as places};
 
@@ -363,7 +363,7 @@ fn check_modes(scenario: &Scenario) -> Result<(), ComposeError> {
         None => Ok(()),
         Some(word) => {
             let message = format!(
-                "mode: expected routings that have modes, adaptive:0 or adaptive:3 on a dragonfly, found \"{word}\""
+                "mode: expected routings that have modes, such as adaptive:0 on a dragonfly, found \"{word}\""
             );
             Err(Asked { scenario, number }.refuse("mode", &message))
         }
@@ -372,10 +372,17 @@ fn check_modes(scenario: &Scenario) -> Result<(), ComposeError> {
 
 /// The modes of a job.
 fn modes(job: &ScenarioJob) -> Modes {
-    let mode = |setting: &ModeSetting| if setting.high_bias { Mode::HighBias } else { Mode::Unbiased };
-    let below = job.modes.iter().filter_map(|it| Some((it.below_bytes?, mode(it)))).collect();
-    let others = job.modes.iter().find(|it| it.below_bytes.is_none()).map(mode);
-    Modes::new(below, others)
+    let of = |of: Of| job.modes.iter().find(|it| it.of == of).map(|it| it.word);
+    let below = job.modes.iter().filter_map(|it| match it.of {
+        Of::Below(bytes) => Some((bytes, Mode::parse(it.word)?)),
+        _ => None,
+    });
+    let modes = Modes::new(below.collect(), of(Of::Others).and_then(Mode::parse))
+        .with_all_to_all(of(Of::AllToAll).and_then(Mode::parse));
+    match of(Of::Others).and_then(ByMessage::parse) {
+        Some(by_message) => modes.or(by_message),
+        None => modes,
+    }
 }
 
 /// Refuses jobs that start over until each other's end: nobody would ever end.

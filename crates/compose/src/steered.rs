@@ -6,7 +6,7 @@
 
 use netloom_formats::scenario::Scenario;
 use netloom_routing::{RoutingError, Steering};
-use netloom_sim::{Model, Profile, Scheme, Steered};
+use netloom_sim::{ByMessage, Model, Modes, Profile, Scheme, SteerOptions, Steered};
 use netloom_topology::Shape;
 
 use crate::ComposeError;
@@ -16,12 +16,13 @@ use crate::ComposeError;
 /// # Errors
 /// [`ComposeError`], with the routing's word: the fluid model, no dragonfly, no third group, fewer lanes than slots.
 pub fn steering(
-    (scenario, profile): (&Scenario, &Profile),
+    (scenario, profile, modes): (&Scenario, &Profile, &[&Modes]),
     word: &str,
-    scheme: Steered,
+    options: SteerOptions,
     model: Model,
     steering: Result<&Steering, RoutingError>,
 ) -> Result<(), ComposeError> {
+    let scheme = options.scheme;
     let refuse = |key: &str, message: String| {
         ComposeError::Misfit(scenario.origins.error(key, format!("{word}: {message}")))
     };
@@ -36,6 +37,14 @@ pub fn steering(
     if asked(scenario, "sl2vl") {
         let message = "expected no hardware.sl2vl: its lanes go by slot of the way".into();
         return Err(refuse("hardware.sl2vl", message));
+    }
+    let counts = |it: Option<ByMessage>| it.is_some_and(ByMessage::counts);
+    if profile.config.window_packets.is_none()
+        && (counts(options.by_message) || modes.iter().any(|it| counts(it.chooses())))
+    {
+        let message = "expected adapters that count (profile = \"aries\", or hardware.window_packets): aware looks at \
+                       what they have counted";
+        return Err(refuse("profile", message.into()));
     }
     let (lanes, slots) = (profile.config.lanes, scheme.slots(steering.most_crossings()));
     if asked(scenario, "lanes") && usize::from(lanes) < slots.len() && !scenario.allow_credit_loops {

@@ -8,7 +8,7 @@ use netloom_compose::{self as compose, Routing};
 use netloom_counters::{SynthOptions, lane_scheme, synth};
 use netloom_model::{Counters, Fabric, HostId, Interval, LinkId, Routes, Traffic};
 use netloom_sim::{
-    Keeping, Measure, Model, Outcome, PairRow, Scheme, Setup, SimError, simulate as run_simulation,
+    Keeping, Measure, Model, Modes, Outcome, PairRow, Scheme, Setup, SimError, simulate as run_simulation,
 };
 use pyo3::prelude::*;
 use pyo3::types::{IntoPyDict, PyBytes, PyDict, PyList};
@@ -18,7 +18,8 @@ use crate::arrays::array;
 use crate::counters::PyCounters;
 use crate::errors;
 use crate::results::{
-    accepted, adapter, adapter_columns, congestion, deadlock, latency, load, ms, spent, transmissions,
+    accepted, adapter, adapter_columns, by_mode, congestion, deadlock, latency, load, ms, spent,
+    transmissions,
 };
 use crate::routes::PyRoutes;
 use crate::run::{Interrupt, Options, run, run_until, stop_text};
@@ -175,9 +176,10 @@ impl Prepared {
         let word = word.unwrap_or(&stage.scene.scenario.routes[0]);
         let routing = Routing::parse(word).map_err(|e| stage.raise(py, e))?;
         if let Routing::Steered(options) = routing {
-            let hardware = (&stage.scene.scenario, &stage.scene.profile);
+            let modes: Vec<&Modes> = stage.scene.jobs.iter().map(|job| &job.modes).collect();
+            let hardware = (&stage.scene.scenario, &stage.scene.profile, modes.as_slice());
             let checked = run(py, Options::default(), |_| {
-                compose::steering(hardware, word, options.scheme, model, stage.shared.steering())
+                compose::steering(hardware, word, options, model, stage.shared.steering())
             })?;
             checked.map_err(|e| stage.raise(py, e))?;
         }
@@ -349,6 +351,9 @@ impl PySimulation {
             dict.set_item("message_latency_us", latency(py, &job.message_latency)?)?;
             dict.set_item("load", job.offered.as_ref().map(|offered| load(py, offered)).transpose()?)?;
             dict.set_item("time", job.spent.as_ref().map(|it| spent(py, it, job.ranks)).transpose()?)?;
+            if !job.modes.is_empty() {
+                dict.set_item("modes", by_mode(py, &job.modes)?)?;
+            }
             if let Some(adapters) = &o.adapters {
                 let placed = &self.stage.scene.jobs[jobs.len()].hosts;
                 dict.set_item("adapter", adapter(py, placed.iter().map(|host| &adapters[host.index()]))?)?;

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use netloom_model::{Fabric, LinkId, NO_PORT, Routes};
+use netloom_model::{Fabric, LinkId, NO_PORT, Routes, SwitchId};
 use netloom_routing::{EngineOptions, PathSet, Steering, dla, loads};
 use netloom_testkit::{CutDragonfly, cut_aries, cut_dragonfly, matrix};
 use netloom_topology::{Arrangement, detect, generate};
@@ -220,6 +220,25 @@ fn whole_grids_are_routed_by_shortest_ways_on_two_lanes() {
     }
 }
 
+/// The two legs of a detour that begins within a group behind a packet's first switch.
+fn legs(
+    fabric: &Fabric,
+    steering: &Steering,
+    (holds, from): ((LinkId, u8), SwitchId),
+    aims: [SwitchId; 2],
+    waits: &mut HashMap<(LinkId, u8), HashSet<(LinkId, u8)>>,
+) {
+    let mut open = vec![(holds, from, 0)];
+    while let Some((holds, at, leg)) = open.pop() {
+        let leg = leg + usize::from(leg == 0 && at == aims[0]);
+        for &out in steering.paths.links(at, aims[leg]) {
+            let wants = (out, 2 * (1 + leg as u8));
+            waits.entry(holds).or_default().insert(wants);
+            open.push((wants, fabric.link_to_switch(out).unwrap(), leg));
+        }
+    }
+}
+
 /// All moves that packets of the schemes may make, minimal and by every third group: cables between groups crossed so far say the lane.
 fn moves(fabric: &Fabric, steering: &Steering) -> HashMap<(LinkId, u8), HashSet<(LinkId, u8)>> {
     let mut waits: HashMap<(LinkId, u8), HashSet<(LinkId, u8)>> = HashMap::new();
@@ -247,7 +266,7 @@ fn moves(fabric: &Fabric, steering: &Steering) -> HashMap<(LinkId, u8), HashSet<
                 // In the third group, wherever that is, it turns to its destination.
                 let crossed = crossed + u8::from(crossed == 0 && at == aim && at != then);
                 let aim = if crossed > 0 { then } else { aim };
-                for &out in steering.paths.links(at, aim) {
+                let mut goes = |out: LinkId, crossed: u8, aim: SwitchId| {
                     let global = steering.is_global(out);
                     let wants = (out, 2 * crossed + u8::from(global));
                     if let Some(holds) = holds {
@@ -255,6 +274,25 @@ fn moves(fabric: &Fabric, steering: &Steering) -> HashMap<(LinkId, u8), HashSet<
                     }
                     let next = fabric.link_to_switch(out).unwrap();
                     open.push((Some(wants), next, crossed + u8::from(global), aim, then));
+                };
+                steering.paths.links(at, aim).iter().for_each(|&out| goes(out, crossed, aim));
+                // Mode 1 chooses again on minimal ways: by a cable of the switch to a third group, ...
+                let Some((via, _)) = holds.filter(|_| aim == then && at != then) else { continue };
+                let within = steering.group(at) == steering.group(then);
+                if !within && crossed == 0 {
+                    let cables = steering.cables_at(fabric, at).iter();
+                    cables
+                        .filter(|&&out| steering.third(at, out, then).is_some())
+                        .for_each(|&out| goes(out, 0, then));
+                }
+                // ... or by a third switch of the group, on the lanes of the next crossing, and of the one after from there.
+                let comes = steering.is_global(via);
+                if within && crossed == u8::from(comes) {
+                    let stays = |a, b| steering.crossings(a, b) == 0;
+                    let members = steering.members(steering.group(at)).iter().copied();
+                    for third in members.filter(|&s| s != at && s != then && stays(at, s) && stays(s, then)) {
+                        legs(fabric, steering, (holds.unwrap(), at), [third, then], &mut waits);
+                    }
                 }
             }
         }

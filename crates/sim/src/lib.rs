@@ -41,10 +41,13 @@ pub use config::{Admission, Config, FLIT_BYTES, Forwarding, Injection, Release};
 pub use congestion::{Congestion, ControlKind, Limiters, Qcn};
 pub use error::SimError;
 pub use fluid::Fluid;
-pub use mode::{HIGH_BIAS_BYTES, Mode, Modes};
+pub use mode::{
+    Aware, ByMessage, FRESH_SAMPLES, HIGH_BIAS_BYTES, LATENCY_RATIO, Mode, Modes, STALL_RATIO, Sample, Size,
+    Steady, THRESHOLD_BYTES,
+};
 pub use motif::{
     AllToAll, Exchange, Exchanges, Ghost, GhostOrder, Halo, Incast, NasCg, NasClass, NasFt, Pairs,
-    PermutationStream, PingPong, Repeat, RowsAndColumns, Slabs, Stencil, Stream, Uniform, Wrf,
+    PermutationStream, PingPong, Repeat, RowsAndColumns, Slabs, Stencil, Stream, Sweep, Uniform, Wrf,
 };
 pub use observe::{Arrival, Context, Departure, Flying, Hop, Nobody, Observer, Queue};
 pub use packet::choice;
@@ -59,7 +62,7 @@ pub use record::{
 };
 pub use replay::{
     Algorithm, Algorithms, Collective, Envelope, Job, JobTimes, Kind, Offered, Op, OpenLoop, Player, Replay,
-    Script, Software, Spent, Tasks, algorithms_of, sends,
+    Script, SentBy, Sight, Software, Spent, Tasks, algorithms_of, sends,
 };
 pub use run::{Deadlock, JobOutcome, Model, Outcome, Setup, simulate, simulate_observed};
 pub use scheme::{PerPacket, Scheme};

@@ -8,7 +8,9 @@ use std::cell::RefCell;
 use netloom_model::{Control, Fabric, HostId, LinkId, StopReason};
 
 use crate::SimError;
+use crate::config::Config;
 use crate::fluid::flows;
+use crate::mode::ByMessage;
 use crate::observe::{Nobody, Observer};
 use crate::packet::choice::{AnyChoice, Choice};
 use crate::packet::{End, Finished, Keeping, Terms, run_network};
@@ -18,7 +20,7 @@ use crate::record::{
     AdapterCounters, Distribution, Latencies, LinkCounters, MOST_SPANS, Managed, Measure, RankWindow,
     Recorded, Summary, Window,
 };
-use crate::replay::{Job, JobTimes, Offered, Player, Spent};
+use crate::replay::{Job, JobTimes, Offered, Player, SentBy, Sight, Spent};
 use crate::scheme::{Scheme, Visitor};
 use crate::steered::SteerOptions;
 use netloom_model::SERVICE_LEVELS;
@@ -98,6 +100,8 @@ pub struct JobOutcome {
     pub offered: Option<Offered>,
     /// What its ranks spent their time on; `None` for a job that offers load.
     pub spent: Option<Spent>,
+    /// Its messages by mode, where they had modes.
+    pub modes: Vec<SentBy>,
 }
 
 impl JobOutcome {
@@ -121,6 +125,7 @@ impl JobOutcome {
             least_accepted: None,
             offered: player.offered(j, end_ps, accepted_bytes),
             spent: player.spent(j, end_ps),
+            modes: player.by_mode(j),
         }
     }
 }
@@ -202,6 +207,16 @@ fn check(setup: &Setup) -> Result<(), SimError> {
     if matches!(setup.scheme, Scheme::Snooping(..)) && config.congestion.is_none() {
         let expected = "a congestion control: switches listen to its notifications".into();
         return Err(SimError::Config { what: "snooping", expected });
+    }
+    let by_message = match setup.scheme {
+        Scheme::Steered(options, _) => options.by_message,
+        _ => None,
+    };
+    let counts = |it: Option<ByMessage>| it.is_some_and(ByMessage::counts);
+    let asks = counts(by_message) || setup.jobs.iter().any(|job| counts(job.modes.chooses()));
+    if asks && config.window_packets.is_none() {
+        let expected = "adapters that count: window_packets".into();
+        return Err(SimError::Config { what: "aware", expected });
     }
     setup.scheme.check(setup.fabric)
 }
@@ -329,8 +344,15 @@ fn packets<C: Choice + Clone, O: Observer>(
     let hosts: Vec<Vec<HostId>> = setup.jobs.iter().map(|job| job.hosts.clone()).collect();
     let (lmc, path) = (setup.scheme.lmc(), setup.scheme.path());
     let levels = setup.profile.config.lane_map.clone();
-    let mut player =
-        Player::new(setup.jobs, setup.profile.software).with_addresses(lmc, path).with_levels(levels);
+    let sight = sight(setup.fabric, setup.scheme, &setup.profile.config);
+    let mut jobs = setup.jobs;
+    if let Scheme::Steered(options, _) = setup.scheme {
+        jobs.iter_mut().for_each(|job| job.modes = options.modes(&job.modes));
+    }
+    let mut player = Player::new(jobs, setup.profile.software)
+        .with_addresses(lmc, path)
+        .with_levels(levels)
+        .with_sight(sight);
     if let Some((from_ps, to_ps)) = setup.measure.trace_ps {
         player.log(from_ps, to_ps, MOST_SPANS);
     }
@@ -403,6 +425,16 @@ fn packets<C: Choice + Clone, O: Observer>(
         stuck,
     };
     Ok((outcome, observers, ranks_did))
+}
+
+/// What choices of modes see.
+fn sight(fabric: &Fabric, scheme: Scheme, config: &Config) -> Sight {
+    let packet = (config.packet_bytes, config.header_bytes, config.window_packets.unwrap_or(u32::MAX));
+    let group = match scheme {
+        Scheme::Steered(_, steering) => fabric.hosts().map(|h| steering.group(fabric.leaf(h))).collect(),
+        _ => Vec::new(),
+    };
+    Sight { packet, group }
 }
 
 /// What was accepted of the least-served of a job's hosts, as a share of its link.

@@ -167,7 +167,7 @@ impl<'a> Scheme<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mode::Mode;
+    use crate::mode::{ByMessage, Mode};
 
     #[test]
     fn names_are_read_back_and_nothing_else_is() {
@@ -195,8 +195,19 @@ mod tests {
         assert_eq!(SteerOptions::parse("Ugal"), None);
         let found = SteerOptions::parse("adaptive:3:bias=77").unwrap().unwrap();
         assert_eq!((found.scheme, found.mode, found.bias_bytes), (Steered::Aries, Mode::HighBias, 77));
+        for word in SteerOptions::words_of_modes() {
+            let found = SteerOptions::parse(word).unwrap().unwrap();
+            let said = found.by_message.map_or(found.mode.word(), |it| it.word());
+            assert_eq!((found.scheme, said), (Steered::Aries, word));
+        }
+        let found = SteerOptions::parse("aware:steady:bias=9").unwrap().unwrap();
+        assert_eq!((found.by_message, found.bias_bytes), (Some(ByMessage::Steady), 9));
+        assert!(SteerOptions::parse("aware:fast").unwrap().is_err());
+        for other in ["0", "3", "default", "aware2"] {
+            assert_eq!(SteerOptions::parse(other), None, "{other}");
+        }
         for bad in
-            ["1", "2", "4", "", "3:", "3:bias", "3:bias=-1", "3:bias=4294967296", "3:bias=1073741825", "x"]
+            ["4", "", "3:", "3:bias", "3:bias=-1", "3:bias=4294967296", "3:bias=1073741825", "x", "0:0"]
         {
             let message = SteerOptions::parse(&format!("adaptive:{bad}")).unwrap().unwrap_err();
             assert!(

@@ -1,6 +1,6 @@
 //! Schemes of dragonflies by name, with their parameters. What they do is in `packet/choice/steer.rs`.
 
-use crate::mode::{HIGH_BIAS_BYTES, Mode};
+use crate::mode::{ByMessage, HIGH_BIAS_BYTES, Mode, Modes};
 
 /// Schemes of dragonflies: minimal ways, and detours through a third group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -11,7 +11,7 @@ pub enum Steered {
     Valiant,
     /// One or the other, by the queues of a packet's first switch.
     Ugal,
-    /// `adaptive:0` and `adaptive:3`, as on Aries: one or the other, by mode, within a group too.
+    /// `adaptive:0` to `adaptive:3` and other modes, as on Aries: one or the other, by mode, within a group too.
     Aries,
 }
 
@@ -37,7 +37,9 @@ impl Steered {
             Self::Ugal => {
                 "minimal or through a third group of a dragonfly, by the queues of the first switch"
             }
-            Self::Aries => "the same as on Aries, within groups too; adaptive:3 has a bias against detours",
+            Self::Aries => {
+                "the same as on Aries, within groups too; adaptive:1 to adaptive:3 have a bias against detours"
+            }
         }
     }
 
@@ -72,6 +74,8 @@ pub struct SteerOptions {
     pub response_lanes: u8,
     /// The mode of messages that have none of their own, where there are modes.
     pub mode: Mode,
+    /// Who chooses for these instead.
+    pub by_message: Option<ByMessage>,
     /// The high bias, bytes.
     pub bias_bytes: u32,
 }
@@ -93,6 +97,7 @@ impl SteerOptions {
             lanes,
             response_lanes: 0,
             mode: Mode::Unbiased,
+            by_message: None,
             bias_bytes: HIGH_BIAS_BYTES,
         }
     }
@@ -103,8 +108,8 @@ impl SteerOptions {
     /// # Errors
     /// What is wrong with its parameters.
     pub fn parse(word: &str) -> Option<Result<Self, String>> {
-        if let Some(mode) = word.strip_prefix("adaptive:") {
-            return Some(Self::of_mode(word, mode));
+        if let Some(found) = Self::of_mode(word) {
+            return Some(found);
         }
         let (name, rest) = word.split_once(':').map_or((word, None), |(name, rest)| (name, Some(rest)));
         let scheme = Steered::ALL.into_iter().find(|scheme| scheme.name() == name)?;
@@ -137,21 +142,46 @@ impl SteerOptions {
         Some(Ok(it))
     }
 
-    /// `adaptive:0`, `adaptive:3`, `adaptive:3:bias=8192`.
-    fn of_mode(word: &str, text: &str) -> Result<Self, String> {
-        let (number, bias) = text.split_once(':').map_or((text, None), |(mode, rest)| (mode, Some(rest)));
-        let mode = match number.parse::<u8>() {
-            Ok(number) => Mode::of_number(number),
-            Err(_) => Err("expected mode 0 (no bias) or 3 (high bias)".into()),
+    /// Words of modes besides [`Steered::name`].
+    pub fn words_of_modes() -> impl Iterator<Item = &'static str> {
+        Mode::ALL.into_iter().skip(1).map(Mode::word).chain(ByMessage::ALL.map(ByMessage::word))
+    }
+
+    /// `adaptive:0`, `min-hash`, `aware:steady`, `adaptive:3:bias=8192`; `None`: it is nothing of that.
+    fn of_mode(word: &str) -> Option<Result<Self, String>> {
+        let (name, bias) = match word.split_once(":bias") {
+            Some((name, rest)) => (name, Some(rest)),
+            None => (word, None),
         };
-        let mut it =
-            Self { mode: mode.map_err(|e| format!("\"{word}\": {e}"))?, ..Self::new(Steered::Aries) };
-        let Some(bias) = bias else { return Ok(it) };
-        let bytes = bias.strip_prefix("bias=").and_then(|text| text.parse().ok());
-        let valid = bytes.filter(|&bytes| bytes <= MOST_BIAS_BYTES);
-        it.bias_bytes = valid.ok_or_else(|| {
-            format!("\"{word}\": expected bias= with bytes of 0 to {MOST_BIAS_BYTES}, found \"{bias}\"")
-        })?;
-        Ok(it)
+        let mut it = Self::new(Steered::Aries);
+        match (Mode::parse(name), ByMessage::parse(name)) {
+            _ if !name.contains(|c: char| c.is_ascii_alphabetic()) || name == "default" => return None,
+            (Some(mode), _) => it.mode = mode,
+            (None, Some(by_message)) => it.by_message = Some(by_message),
+            (None, None) if name.starts_with("adaptive:") || name.starts_with("aware:") => {
+                let words: Vec<&str> =
+                    [Steered::Aries.name()].into_iter().chain(Self::words_of_modes()).collect();
+                return Some(Err(format!("\"{word}\": expected one of {}", words.join(", "))));
+            }
+            (None, None) => return None,
+        }
+        let Some(bias) = bias else { return Some(Ok(it)) };
+        let bytes = bias.strip_prefix('=').and_then(|text| text.parse().ok());
+        let Some(bytes) = bytes.filter(|&bytes| bytes <= MOST_BIAS_BYTES) else {
+            return Some(Err(format!(
+                "\"{word}\": expected bias= with bytes of 0 to {MOST_BIAS_BYTES}, found \"bias{bias}\""
+            )));
+        };
+        it.bias_bytes = bytes;
+        Some(Ok(it))
+    }
+
+    /// The modes of a job's messages: what is said of them, and where nothing is, what is said here.
+    pub fn modes(&self, own: &Modes) -> Modes {
+        match self.by_message {
+            _ if self.scheme != Steered::Aries => own.clone(),
+            Some(by_message) => own.clone().or(by_message),
+            None => own.clone().or_all(self.mode),
+        }
     }
 }

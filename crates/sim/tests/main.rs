@@ -24,5 +24,6 @@ mod schemes;
 mod snooping;
 mod stalled;
 mod states;
+mod steering;
 mod theory;
 mod walk;

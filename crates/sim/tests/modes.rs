@@ -108,3 +108,103 @@ fn jobs_and_sizes_have_their_own_modes() {
     assert_eq!(run(Mode::Unbiased, below(bytes, None), bytes), unbiased);
     assert_eq!(run(Mode::HighBias, below(bytes, Some(Mode::Unbiased)), bytes), unbiased);
 }
+
+/// Every group sends to the next one.
+fn jammed(mode: Mode, bias_bytes: u32) -> Outcome {
+    run(&dragonfly(), options(mode, bias_bytes), vec![shifted(72, 8, 72, 100_000)])
+}
+
+/// By hand: the neighbour pattern has detours without a bias, fewer with a low one; mode 1 has a bias at its first switch that is a third of the
+/// high one, and chooses again behind it.
+#[test]
+fn modes_1_and_2_are_between_0_and_3() {
+    let detours = |mode| jammed(mode, 16_384).detours.unwrap();
+    let [none, growing, low, high] =
+        [Mode::Unbiased, Mode::Increasing, Mode::LowBias, Mode::HighBias].map(detours);
+    assert!(none > low && low > high, "{none} {low} {high}");
+    assert!(none >= growing && growing > high, "{none} {growing} {high}");
+}
+
+/// With a bias that is never reached, no detour; without one, mode 1 takes detours that mode 0 does not, behind its first switch.
+#[test]
+fn mode_1_chooses_again_on_the_way() {
+    let minimal = jammed(Mode::HighBias, 1 << 30);
+    let growing = jammed(Mode::Increasing, 1 << 30);
+    assert_eq!((growing.detours, &growing.counters), (Some(0), &minimal.counters));
+    let (once, again) = (jammed(Mode::Unbiased, 0), jammed(Mode::Increasing, 0));
+    assert!(again.detours.unwrap() > once.detours.unwrap(), "{:?} {:?}", again.detours, once.detours);
+}
+
+/// Deterministic modes look at no queue: minimal ones have no detours and minimal hops, NMIN_HASH has nothing else.
+#[test]
+fn hashed_modes_draw_by_message_and_in_order_by_pair() {
+    let net = &dragonfly();
+    let of = |mode| run(net, options(mode, 4_096), vec![shifted(72, 9, 72, 50_000)]);
+    for mode in [Mode::MinHash, Mode::InOrder] {
+        assert_eq!(of(mode).detours, Some(0));
+    }
+    let away = of(Mode::NminHash);
+    assert!(away.detours.unwrap() > away.packets * 9 / 10, "{:?} of {}", away.detours, away.packets);
+    // Two messages a pair: of each, all packets go one way, so the links between switches that one pair uses are few.
+    let pair = |mode| {
+        let script = Stream::of(&[1, 0], 2, 200_000);
+        let outcome = run(net, options(mode, 0), vec![Job::new("pair", vec![HostId(0), HostId(70)], script)]);
+        let used = outcome.counters.sent.iter().filter(|sent| sent.packets > 0).count();
+        (used, outcome.packet_hops / outcome.packets)
+    };
+    assert!(pair(Mode::InOrder).0 <= 2 * 5 * 2, "{:?}", pair(Mode::InOrder));
+    assert!(pair(Mode::NminHash).0 > pair(Mode::InOrder).0);
+}
+
+/// What had which mode is counted, and nothing where nobody spoke of modes.
+#[test]
+fn messages_are_counted_by_mode() {
+    let net = &dragonfly();
+    let run = |modes: Modes| {
+        let script = AllToAll { ranks: 8, bytes: 5_000, iterations: 1, compute_ps: 0 };
+        let job = Job { modes, ..Job::new("all", (0..8).map(|h| HostId(9 * h)).collect(), script) };
+        let outcome = run(net, options(Mode::LowBias, 8_192), vec![job]);
+        outcome.jobs[0].modes.iter().map(|it| (it.mode, it.messages, it.bytes)).collect::<Vec<_>>()
+    };
+    assert_eq!(run(Modes::default()), [(Mode::LowBias, 56, 280_000)]);
+    assert_eq!(run(Modes::new(vec![(6_000, Mode::HighBias)], None)), [(Mode::HighBias, 56, 280_000)]);
+}
+
+/// A ping-pong of two hosts with adapters that count: `aware` begins without a bias and ends with one, as nothing stalls; small messages have one
+/// from the start. Whoever looks at adapters needs some that count.
+#[test]
+fn aware_senders_choose_by_what_their_adapters_count() {
+    let net = &dragonfly();
+    let run = |word: &str, bytes, window_packets| {
+        let options = SteerOptions::parse(word).unwrap().unwrap();
+        let options = SteerOptions { response_lanes: 3, ..options };
+        let config = Config { lanes: 8, window_packets, ..Config::aries() };
+        let script = netloom_sim::PingPong { partner: vec![1, 0], bytes, iterations: 40 };
+        let setup = Setup {
+            fabric: &net.0,
+            scheme: Scheme::Steered(options, &net.1),
+            model: Model::Packet,
+            profile: Profile { config, ..Profile::aries() },
+            jobs: vec![Job::new("pair", vec![HostId(0), HostId(70)], script)],
+            seed: 4,
+            threads: 1,
+            measure: Measure::default(),
+            keep: None,
+            until_ps: None,
+        };
+        let outcome = simulate(setup, &Control::new())?;
+        assert!(outcome.jobs[0].times.end_ps().is_some());
+        Ok::<_, netloom_sim::SimError>(
+            outcome.jobs[0].modes.iter().map(|it| (it.mode, it.messages)).collect::<Vec<_>>(),
+        )
+    };
+    let small = run("aware", 8, Some(1024)).unwrap();
+    assert_eq!(small, [(Mode::HighBias, 80)]);
+    let large = run("aware", 8_192, Some(1024)).unwrap();
+    assert_eq!(large, [(Mode::Unbiased, 2), (Mode::HighBias, 78)], "the first of each rank");
+    let steady = run("aware:steady", 8_192, Some(1024)).unwrap();
+    assert_eq!(steady.iter().map(|&(_, messages)| messages).sum::<u64>(), 80);
+    assert_eq!(run("adaptive:default", 8_192, None).unwrap(), [(Mode::Unbiased, 80)]);
+    let error = run("aware", 8, None).unwrap_err().to_string();
+    assert!(error.contains("adapters that count"), "{error}");
+}

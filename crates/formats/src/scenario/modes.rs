@@ -1,4 +1,4 @@
-//! `mode = 3`, `mode = ["3 below 4KiB", 0]`: modes of a job's messages, by size.
+//! `mode = 3`, `mode = ["3 below 4KiB", "1 in all-to-all", 0]`, `mode = "aware"`: modes of a job's messages.
 
 use toml_edit::Value;
 
@@ -9,14 +9,29 @@ use crate::keys::{Keys, parse_size};
 /// A mode, and of which messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ModeSetting {
-    /// ADAPTIVE_3, a high bias against detours; else ADAPTIVE_0, none.
-    pub high_bias: bool,
-    /// Of messages below so many bytes; `None`: of all others.
-    pub below_bytes: Option<u64>,
+    /// Its word: `0` to `3`, `min-hash`, `aware` and the like.
+    pub word: &'static str,
+    /// Of which messages.
+    pub of: Of,
 }
 
-const EXPECTED: &str =
-    "expected a mode, 0 (no bias) or 3 (high bias), or a list such as [\"3 below 4KiB\", 0]";
+/// Messages of a job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Of {
+    /// Below so many bytes.
+    Below(u64),
+    /// Of all-to-all collectives.
+    AllToAll,
+    /// All others.
+    Others,
+}
+
+const EXPECTED: &str = "expected a mode, 0 (no bias), 1, 2, 3 (high bias), min-hash, nmin-hash, in-order, default, aware or \
+    aware:steady, or a list such as [\"3 below 4KiB\", \"1 in all-to-all\", 0]";
+/// Words of modes, those that are chosen by message last.
+const WORDS: [&str; 10] =
+    ["0", "1", "2", "3", "min-hash", "nmin-hash", "in-order", "default", "aware", "aware:steady"];
+const CHOSEN: [&str; 3] = ["default", "aware", "aware:steady"];
 /// Most settings of a job.
 const MOST: usize = 64;
 
@@ -37,10 +52,12 @@ pub(super) fn modes(keys: &Keys) -> Result<Vec<ModeSetting>, FormatError> {
             (None, None) => return Err(wrong(format!("{EXPECTED}, found {}", value.type_name()))),
         };
         let setting = setting(&text).map_err(wrong)?;
-        if found.iter().any(|other| other.below_bytes == setting.below_bytes) {
-            let of = setting
-                .below_bytes
-                .map_or("all other messages".into(), |b| format!("messages below {b} bytes"));
+        if found.iter().any(|other| other.of == setting.of) {
+            let of = match setting.of {
+                Of::Below(bytes) => format!("messages below {bytes} bytes"),
+                Of::AllToAll => "messages in all-to-all".into(),
+                Of::Others => "all other messages".into(),
+            };
             return Err(wrong(format!("two settings for {of}: expected one")));
         }
         found.push(setting);
@@ -49,27 +66,28 @@ pub(super) fn modes(keys: &Keys) -> Result<Vec<ModeSetting>, FormatError> {
 }
 
 fn setting(text: &str) -> Result<ModeSetting, String> {
-    let (mode, size) = match text.split_once(" below ") {
-        Some((mode, size)) => (mode.trim(), Some(size.trim())),
-        None => (text.trim(), None),
+    let (word, of) = match (text.split_once(" below "), text.split_once(" in ")) {
+        (Some((word, size)), _) => (word.trim(), Of::Below(below(size.trim())?)),
+        (None, Some((word, what))) if what.trim() == "all-to-all" => (word.trim(), Of::AllToAll),
+        (None, Some((_, what))) => {
+            return Err(format!("expected messages in all-to-all, found \"{}\"", excerpt(what)));
+        }
+        (None, None) => (text.trim(), Of::Others),
     };
-    let high_bias = match mode {
-        "0" => false,
-        "3" => true,
-        "1" | "2" => return Err(format!("{EXPECTED}; mode {mode} is not in this version")),
-        _ => return Err(format!("{EXPECTED}, found \"{}\"", excerpt(text))),
+    let Some(&word) = WORDS.iter().find(|&&known| known == word) else {
+        return Err(format!("{EXPECTED}, found \"{}\"", excerpt(text)));
     };
-    let below_bytes = match size {
-        None => None,
-        Some(size) => match parse_size(size) {
-            Some(bytes) if bytes > 0 => Some(bytes),
-            _ => {
-                let found = excerpt(size);
-                return Err(format!(
-                    "expected messages below some bytes, at least 1, such as 4KiB, found \"{found}\""
-                ));
-            }
-        },
+    if of != Of::Others && CHOSEN.contains(&word) {
+        return Err(format!("expected one mode for some messages, found \"{}\"", excerpt(text)));
+    }
+    Ok(ModeSetting { word, of })
+}
+
+/// So many bytes.
+fn below(size: &str) -> Result<u64, String> {
+    let found = || {
+        let size = excerpt(size);
+        format!("expected messages below some bytes, at least 1, such as 4KiB, found \"{size}\"")
     };
-    Ok(ModeSetting { high_bias, below_bytes })
+    parse_size(size).filter(|&bytes| bytes > 0).ok_or_else(found)
 }

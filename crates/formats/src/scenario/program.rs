@@ -74,6 +74,21 @@ pub enum Program {
         /// Bytes of a message.
         bytes: u64,
     },
+    /// A wavefront over a grid of ranks, from every corner in turn.
+    Sweep {
+        /// Ranks a row.
+        columns: u32,
+        /// Rows.
+        rows: u32,
+        /// Bytes of a message.
+        bytes: u64,
+        /// Blocks of a sweep.
+        blocks: u64,
+        /// Times.
+        iterations: u64,
+        /// Computation of a block, ps.
+        compute_ps: u64,
+    },
     /// One collective again and again.
     Collective {
         /// Which.
@@ -252,7 +267,7 @@ struct Kind {
 }
 
 /// All kinds, in the order messages list them. A new one is a line here, a function below and a variant of [`Program`].
-const KINDS: [Kind; 18] = [
+const KINDS: [Kind; 19] = [
     Kind { name: "stream", keys: &["pattern", "messages", "bytes"], read: stream },
     Kind { name: "pairs", keys: &["pairing", "rounds", "messages", "bytes"], read: pairs },
     Kind { name: "ping-pong", keys: &["pairing", "bytes", "iterations"], read: ping_pong },
@@ -263,6 +278,11 @@ const KINDS: [Kind; 18] = [
         read: halo,
     },
     Kind { name: "barrier-grid", keys: &["columns", "rows", "iterations", "bytes"], read: barrier_grid },
+    Kind {
+        name: "sweep",
+        keys: &["columns", "rows", "bytes", "blocks", "iterations", "compute_us"],
+        read: sweep,
+    },
     Kind {
         name: "collective",
         keys: &["collective", "algorithm", "root", "bytes", "iterations"],
@@ -315,7 +335,9 @@ impl Program {
             | Self::Halo { shape, .. }
             | Self::Slabs { shape, .. }
             | Self::MiniGhost { shape, .. } => shape.to_vec(),
-            Self::BarrierGrid { columns, rows, .. } => vec![columns, rows],
+            Self::BarrierGrid { columns, rows, .. } | Self::Sweep { columns, rows, .. } => {
+                vec![columns, rows]
+            }
             _ => Vec::new(),
         }
     }
@@ -327,7 +349,9 @@ impl Program {
             | Self::Halo { shape, .. }
             | Self::Slabs { shape, .. }
             | Self::MiniGhost { shape, .. } => Some(shape.iter().product()),
-            Self::BarrierGrid { columns, rows, .. } => Some(columns * rows),
+            Self::BarrierGrid { columns, rows, .. } | Self::Sweep { columns, rows, .. } => {
+                Some(columns * rows)
+            }
             _ => None,
         }
     }
@@ -396,11 +420,23 @@ fn halo(keys: &Keys) -> Result<Program, FormatError> {
     Ok(Program::Halo { shape: shape(keys)?, periodic: periodic(keys)?, bytes, iterations, compute_ps })
 }
 
-fn barrier_grid(keys: &Keys) -> Result<Program, FormatError> {
+fn rows_and_columns(keys: &Keys) -> Result<(u32, u32), FormatError> {
     let (columns, rows) = (side(keys, "columns")?, side(keys, "rows")?);
     if u64::from(columns) * u64::from(rows) > u64::from(MAX_RANKS) {
         return Err(keys.error("rows", format!("expected at most {MAX_RANKS} ranks in all")));
     }
+    Ok((columns, rows))
+}
+
+fn sweep(keys: &Keys) -> Result<Program, FormatError> {
+    let (columns, rows) = rows_and_columns(keys)?;
+    let (blocks, iterations) = (times(keys, "blocks")?, times(keys, "iterations")?);
+    let compute_ps = microseconds(keys, "compute_us")?;
+    Ok(Program::Sweep { columns, rows, bytes: size(keys)?, blocks, iterations, compute_ps })
+}
+
+fn barrier_grid(keys: &Keys) -> Result<Program, FormatError> {
+    let (columns, rows) = rows_and_columns(keys)?;
     let bytes = keys.size("bytes", 1..=MOST_BYTES)?.unwrap_or(8);
     Ok(Program::BarrierGrid { columns, rows, iterations: times(keys, "iterations")?, bytes })
 }

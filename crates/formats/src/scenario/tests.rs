@@ -143,19 +143,23 @@ fn modes_are_read_by_size_and_nothing_is_said_twice() {
     let with = |mode: &str| {
         overridden(&[&format!("job.job1.mode={mode}")]).map(|scenario| {
             let settings = &scenario.jobs[0].modes;
-            settings.iter().map(|it| (it.high_bias, it.below_bytes)).collect::<Vec<_>>()
+            settings.iter().map(|it| (it.word, it.of)).collect::<Vec<_>>()
         })
     };
-    assert_eq!(with("3"), Ok(vec![(true, None)]));
-    assert_eq!(with("[\"3 below 4KiB\", 0]"), Ok(vec![(true, Some(4096)), (false, None)]));
+    assert_eq!(with("3"), Ok(vec![("3", Of::Others)]));
+    assert_eq!(with("[\"3 below 4KiB\", 0]"), Ok(vec![("3", Of::Below(4096)), ("0", Of::Others)]));
     assert_eq!(
-        with("[\"3 below 4KiB\", \"0 below 8192\"]"),
-        Ok(vec![(true, Some(4096)), (false, Some(8192))])
+        with("[\"3 below 4KiB\", \"2 below 8192\", \"1 in all-to-all\", \"aware\"]"),
+        Ok(vec![("3", Of::Below(4096)), ("2", Of::Below(8192)), ("1", Of::AllToAll), ("aware", Of::Others)])
     );
+    for word in ["min-hash", "nmin-hash", "in-order", "default", "aware:steady"] {
+        assert_eq!(with(&format!("\"{word}\"")), Ok(vec![(word, Of::Others)]));
+    }
     for (mode, expected) in [
-        ("1", "mode 1 is not in this version"),
-        ("2", "mode 2 is not in this version"),
-        ("7", "expected a mode, 0 (no bias) or 3 (high bias)"),
+        ("7", "expected a mode, 0 (no bias), 1, 2, 3 (high bias), min-hash"),
+        ("\"MIN_HASH\"", "found \"MIN_HASH\""),
+        ("[\"aware below 4KiB\", 0]", "expected one mode for some messages"),
+        ("[\"1 in barrier\", 0]", "expected messages in all-to-all, found \"barrier\""),
         ("[]", "expected a mode"),
         ("true", "found boolean"),
         ("[\"3 below 0\", 0]", "at least 1, such as 4KiB, found \"0\""),

@@ -1,7 +1,7 @@
 //! Parts of a simulated run's entry in results.
 
 use netloom_model::Fabric;
-use netloom_sim::{AdapterCounters, Deadlock, JobOutcome, Managed, Offered, Spent, Summary};
+use netloom_sim::{AdapterCounters, Deadlock, JobOutcome, Managed, Offered, SentBy, Spent, Summary};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
@@ -35,6 +35,21 @@ pub(crate) fn spent<'py>(py: Python<'py>, found: &Spent, ranks: usize) -> PyResu
     dict.set_item("waiting_ms", waits)?;
     dict.set_item("waiting_share", share)?;
     Ok(dict)
+}
+
+/// Messages to other hosts by mode, with shares of the bytes.
+pub(crate) fn by_mode<'py>(py: Python<'py>, found: &[SentBy]) -> PyResult<Bound<'py, PyList>> {
+    let bytes: u64 = found.iter().map(|it| it.bytes).sum();
+    let list = PyList::empty(py);
+    for it in found {
+        let dict = PyDict::new(py);
+        dict.set_item("mode", it.mode.word())?;
+        dict.set_item("messages", it.messages)?;
+        dict.set_item("bytes", it.bytes)?;
+        dict.set_item("share", it.bytes as f64 / bytes.max(1) as f64)?;
+        list.append(dict)?;
+    }
+    Ok(list)
 }
 
 /// Share of the host links that was accepted of all jobs that offer load, and of the least-served host.

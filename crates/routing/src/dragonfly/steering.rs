@@ -120,6 +120,15 @@ impl Steering {
         &self.cables[self.first[group as usize] as usize..self.first[group as usize + 1] as usize]
     }
 
+    /// The links of a switch to other groups.
+    pub fn cables_at(&self, fabric: &Fabric, switch: SwitchId) -> &[LinkId] {
+        // Links are numbered by sending node, so those of a switch are side by side.
+        let cables = self.cables_of(self.group(switch));
+        let from = cables.partition_point(|&link| fabric.link_from_switch(link) < Some(switch));
+        let to = cables.partition_point(|&link| fabric.link_from_switch(link) <= Some(switch));
+        &cables[from..to]
+    }
+
     /// Cables between groups that the minimal way from one switch to another crosses; 255 if there is none.
     #[inline]
     pub fn crossings(&self, from: SwitchId, to: SwitchId) -> u8 {

@@ -8,6 +8,7 @@ mod nas;
 mod slabs;
 mod stencil;
 mod streams;
+mod sweep;
 mod synchronise;
 mod uniform;
 
@@ -19,5 +20,6 @@ pub use nas::{NasCg, NasClass, NasFt, Wrf};
 pub use slabs::Slabs;
 pub use stencil::Stencil;
 pub use streams::{Pairs, PingPong, Stream};
+pub use sweep::Sweep;
 pub use synchronise::{Repeat, RowsAndColumns};
 pub use uniform::Uniform;

@@ -37,4 +37,6 @@ pub struct Transmission {
     pub counters: AdapterCounters,
     /// From when its first packet was ready to leave until its last byte came, ps.
     pub network_ps: u64,
+    /// From when its first packet was ready to leave until its last response came, ps.
+    pub answered_ps: u64,
 }

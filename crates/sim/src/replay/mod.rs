@@ -31,7 +31,7 @@ pub use log::RankSpan;
 pub use netloom_traffic::collective::{Algorithm, Algorithms, Collective, Kind, algorithms_of};
 pub use offered::{Offered, OpenLoop};
 pub use op::Op;
-pub use player::{Envelope, Player, Software};
+pub use player::{Envelope, Player, SentBy, Sight, Software};
 pub use recorded::Replay;
 pub use script::Script;
 pub use sends::sends;

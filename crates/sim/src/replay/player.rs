@@ -8,7 +8,9 @@
 
 mod envelope;
 mod graph;
+mod modes;
 mod results;
+mod rounds;
 mod sending;
 mod split;
 mod stuck;
@@ -26,6 +28,7 @@ use super::offered::{OpenLoop, Window};
 use super::op::Op;
 use super::spent::Tally as TimeTally;
 use super::tasks::Progress;
+use crate::mode::{Choosing, Mode};
 use crate::observe::Context;
 use crate::program::{Desk, Post, Program, Series};
 use crate::record::{Latencies, Messages, Transmission};
@@ -34,9 +37,8 @@ use netloom_model::LaneMap;
 
 pub use envelope::Envelope;
 use envelope::{COLLECTIVE_TAG, Part, tag_of};
-
-/// From a round of a repeating job that took no time to the next, at least.
-const MOMENT_PS: u64 = 1_000;
+pub use modes::Sight;
+pub use results::SentBy;
 
 /// What software costs.
 #[derive(Clone, Debug, PartialEq)]
@@ -122,6 +124,8 @@ struct Rank {
     waits_since_ps: u64,
     /// Messages that it has sent: by its script, and by collectives.
     sends: [u32; 2],
+    /// Who chooses their modes, if somebody does message by message.
+    choosing: Option<Box<Choosing>>,
 }
 
 /// No time at which a rank began to wait.
@@ -156,6 +160,10 @@ pub struct Player {
     windows: Vec<Window>,
     /// What the ranks of each job spent their time on.
     times: Vec<TimeTally>,
+    /// Messages that were sent to other hosts and their bytes, by job and mode; those of the scheme's own are not counted.
+    by_mode: Vec<[(u64, u64); Mode::ALL.len()]>,
+    /// What choices of modes see of the hardware.
+    sight: Arc<Sight>,
     /// What ranks do, if asked for.
     log: Option<Log>,
     /// Every message, if asked for.
@@ -190,6 +198,7 @@ impl Player {
                 end_ps: None,
                 waits_since_ps: NOT_WAITING,
                 sends: [0; 2],
+                choosing: job.modes.chooses().and_then(Choosing::of).map(Box::new),
             }));
         }
         let repeats = jobs.iter().any(|job| job.until.is_some());
@@ -200,6 +209,7 @@ impl Player {
         let windows = vec![Window::default(); jobs.len()];
         let times = vec![TimeTally::default(); jobs.len()];
         let (lmc, path) = (0, PathChoice::Base);
+        let by_mode = vec![[(0, 0); Mode::ALL.len()]; jobs.len()];
         Self {
             jobs: jobs.into(),
             software,
@@ -216,6 +226,8 @@ impl Player {
             open,
             windows,
             times,
+            by_mode,
+            sight: Arc::default(),
             log: None,
             messages: None,
         }
@@ -413,46 +425,6 @@ impl Player {
             self.advance(r, desk);
         }
     }
-
-    /// Whether the next round begins now: what was sent must have left, or whoever sends without waiting would fill the memory; and
-    /// time must pass, even if no step takes any.
-    fn begins(&mut self, r: u32, desk: &mut Desk<Envelope>) -> bool {
-        let rank = &mut self.ranks[r as usize];
-        if rank.leaving > 0 {
-            rank.waits = Waits::Adapter;
-            return false;
-        }
-        let took_time = desk.now_ps() > rank.round_ps;
-        let wait_ps = if took_time { 0 } else { self.software.post_ps.max(MOMENT_PS) };
-        (rank.round_ps, rank.talks) = (desk.now_ps() + wait_ps, false);
-        if !took_time {
-            rank.waits = Waits::Processor;
-            desk.wake(rank.host, wait_ps, r);
-        }
-        took_time
-    }
-
-    /// The script's end: `false` if the rank starts over.
-    fn ended(&mut self, r: u32, desk: &mut Desk<Envelope>) -> bool {
-        let rank = &mut self.ranks[r as usize];
-        let job = rank.job as usize;
-        rank.rounds += 1;
-        if let Some(other) = self.jobs[job].until
-            && self.running[other] > 0
-            && rank.step > 0
-            && (rank.talks || desk.now_ps() > rank.round_ps)
-        {
-            rank.step = 0;
-            return false;
-        }
-        rank.waits = Waits::Ended;
-        rank.end_ps = Some(desk.now_ps());
-        // Without jobs that repeat, what is still under way arrives, and the network falls silent by itself.
-        if self.repeats {
-            desk.announce(job as u32);
-        }
-        true
-    }
 }
 
 impl Program for Player {
@@ -538,6 +510,11 @@ impl Program for Player {
     }
 
     fn transmitted(&mut self, _: HostId, envelope: Envelope, transmission: Transmission) {
+        if let Some(choosing) = &mut self.ranks[envelope.from as usize].choosing
+            && envelope.part() == Part::Whole
+        {
+            choosing.is_answered((envelope.is_collective(), envelope.number()), &transmission);
+        }
         if self.messages.is_some() {
             self.write_sent(envelope, transmission);
         }

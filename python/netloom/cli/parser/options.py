@@ -168,6 +168,8 @@ OPTIONS: dict[str, tuple[str, str]] = {
     "--unit": ("bytes|packets|mixed", "what is inferred"),
     "--users-of": ("str", "a cable whose pairs and jobs are listed"),
     "--vl-scheme": ("str", "how pairs are spread over virtual lanes"),
+    "--links": ("int", "cables between two groups"),
+    "--benchmarks": ("str", "benchmarks, with commas"),
     "--workloads": ("str", "numbers of jobs, with commas"),
     "--placements": ("int", "how many placements at most"),
     "--shorter": ("int", "how many times fewer iterations"),

@@ -28,6 +28,7 @@ USAGE: dict[str, str] = {
     "study recorder": "[OPTIONS]",
     "study afar": "[OPTIONS]",
     "study steps": "[OPTIONS]",
+    "study modes": "[OPTIONS]",
     "sweep run": "SWEEP -o FOLDER [OPTIONS]",
     "apply rollback": "[NUMBER] [OPTIONS]",
     "lanes read": "[FABRIC] [OPTIONS]",
@@ -127,6 +128,7 @@ EXAMPLES: dict[str, str] = {
     "study recorder": "netloom study recorder --rounds 7",
     "study afar": "netloom study afar --workloads 16 --placements 1 -o afar.json",
     "study steps": "netloom study steps --fabric dragonfly:p=2,a=4,h=2 -o steps.json",
+    "study modes": "netloom study modes --benchmarks alltoall -o modes.json",
 }
 """One call of each verb, as somebody with a fabric would type it."""
 

@@ -52,6 +52,8 @@ def text(result: Mapping[str, Any]) -> str:
             parts.append(_loads(result["runs"]))
         if any("congestion" in one for one in result["runs"]):
             parts.append(_congestion(result["runs"]))
+        if any(len(job.get("modes", [])) > 1 for one in result["runs"] for job in one["jobs"]):
+            parts.append(_modes(result["runs"]))
     tail = [("stuck", f"{one['routing']}: {line}") for one in result["runs"] for line in one["stuck"]]
     tail += [
         (_STOPPED[one["stopped"]], f"{one['routing']}, after {one['simulated_ms']:.4g} simulated ms")
@@ -105,6 +107,25 @@ def _loads(found: Sequence[Mapping[str, Any]]) -> str:
                 lines.append([one["routing"], job["name"], *shares, *latency])
     header = ["routing", "job", "offered", "accepted", "latency in window, mean (µs)", "p50", "p99"]
     return render.table(header, lines, right=range(2, len(header)), spare=[5, 6])
+
+
+def _modes(found: Sequence[Mapping[str, Any]]) -> str:
+    """What went by which mode, where jobs had several."""
+    lines = [
+        [
+            one["routing"],
+            job["name"],
+            mode["mode"],
+            render.count(mode["messages"]),
+            render.size(mode["bytes"]),
+            f"{100 * mode['share']:.1f} %",
+        ]
+        for one in found
+        for job in one["jobs"]
+        for mode in job.get("modes", [])
+    ]
+    header = ["routing", "job", "mode", "messages", "sent", "share of bytes"]
+    return render.table(header, lines, right=range(3, len(header)))
 
 
 def _congestion(found: Sequence[Mapping[str, Any]]) -> str:

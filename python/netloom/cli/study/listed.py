@@ -1,5 +1,5 @@
 """`netloom study list`: every table and figure of the papers that netloom makes, with its command; of AFAR's
-paper also those that it does not make, with the reason.
+and De Sensi et al.'s papers also those that it does not make, with the reason.
 
 A row stands here if its command makes the numbers or the picture, and the repository's pages compare them
 with the published ones. Tests parse every command, and look whether the files that it names are there.
@@ -16,6 +16,7 @@ from netloom.cli.shared.run import Run
 
 THESIS = "Taffet, dissertation"
 AFAR = "Smith et al., SC 2018"
+NOISE = "De Sensi et al., SC 2019"
 
 
 @dataclass(frozen=True)
@@ -81,6 +82,11 @@ def _congested(name: str, what: str, about: str, routing: str) -> Made:
     return Made(THESIS, what, about, command, "docs/methods/case-studies.md")
 
 
+def _noise(what: str, about: str, verb: str, scenario: str, rest: str) -> Made:
+    command = f"netloom {verb} examples/{scenario}.toml {rest}".strip()
+    return Made(NOISE, what, about, command, "docs/methods/noise.md")
+
+
 LISTED = [
     Made(THESIS, "table 2.1", "errors of sampling", "netloom study sampling", "docs/verbs/study.md"),
     _afar("figure 1, left", "AFAR: bis and NN beside other jobs and alone", "8"),
@@ -95,6 +101,12 @@ LISTED = [
     ),
     Made(AFAR, "figure 8", "AFAR: times told from counters", "netloom study steps", "docs/methods/afar.md"),
     Made(AFAR, "table II", "AFAR: what recording costs", "netloom study recorder", "docs/verbs/study.md"),
+    _noise("equations 1, 2", "the transmission model", "noise", "noise/transmission", "--job pingpong"),
+    _noise("figure 3", "16 KiB ping-pong by distance", "sweep run", "sc19/distance", "-o swept"),
+    _noise("figures 4, 5", "all-to-all of a host's ranks", "noise", "sc19/one-host", "--job alltoall"),
+    _noise("table 1", "counters of a job that goes on", "simulate", "sc19/idle", "--format json"),
+    _noise("figure 7", "ping-pong in two modes", "noise", "noise/modes", "--job pingpong"),
+    Made(NOISE, "figures 8, 9", "benchmarks by mode", "netloom study modes", "docs/methods/noise.md"),
     _sampled("pf3d-background", "section 2.4", "pF3D beside six incasts"),
     _sampled("pf3d-alone", "section 2.4", "pF3D alone"),
     _sampled("pf3d-shifted", "section 2.4", "pF3D with a shifted mapping"),
@@ -165,6 +177,19 @@ NOT_MADE = [
         "what they send is not published; pF3D itself is confidential",
     ),
     NotMade(AFAR, "figures 11, 12", "commands that compile MILC and Qbox", "no data"),
+    NotMade(NOISE, "figures 1, 2, 6", "a dragonfly, an adapter, an example", "drawings without data"),
+    NotMade(
+        NOISE,
+        "figure 8 at its size",
+        "1,024 nodes of Piz Daint",
+        "64 hosts as in figure 9; a round of its all-to-alls is 268 million packets",
+    ),
+    NotMade(
+        NOISE,
+        "figure 10",
+        "applications on Piz Daint",
+        "what they send and compute is not in the paper; LAMMPS and others have to be recorded first",
+    ),
 ]
 
 

@@ -16,7 +16,11 @@
 //!   `dragonflynew` has `add` of three packets.
 //!
 //! * `adaptive`: the same as on a Cray XC (De Sensi et al., SC 2019, sec. 2.2). `shift` is 0 and `add` the bias of the packet's mode: none in mode
-//!   0, [`HIGH_BIAS_BYTES`](crate::HIGH_BIAS_BYTES) in mode 3. A packet within its group chooses too: a detour goes by a third switch of the group.
+//!   0, [`HIGH_BIAS_BYTES`](crate::HIGH_BIAS_BYTES) in mode 3, a quarter of it in mode 2. A packet within its group chooses too: a detour goes by
+//!   a third switch of the group. In mode 1 a packet on its minimal way chooses again at every switch where lanes let it, and the bias is the high one
+//!   over the hops that are left: in its first group a detour there begins with a cable of the switch to a third group; where it comes into the last group, and
+//!   behind the first of several hops within one, it goes by a third switch. `MIN_HASH`, `NMIN_HASH` and `IN_ORDER` look at nothing: the minimal
+//!   way, or a detour, is drawn by message or by pair of hosts.
 //!
 //! The third group is that of the far end of a random cable of the packet's own group, so groups with more cables are drawn more often; those
 //! without a cable to the destination's group are drawn again, and where there is no other the way is minimal. Source's and destination's group are none. Both ways may begin with one
@@ -41,6 +45,9 @@ use crate::steered::{SteerOptions, Steered};
 
 /// Draws of a third group, before all are looked at in order.
 const DRAWS: u32 = 8;
+
+/// The high bias over the low one.
+const LOW_OF_HIGH: u32 = 4;
 
 /// Minimal ways and detours; `LOOKS` if the rule looks at loads.
 #[derive(Clone, Debug)]
@@ -107,12 +114,91 @@ impl<'a, const LOOKS: bool> Steer<'a, LOOKS> {
 
     /// What is added to the load of a packet's detours.
     #[inline]
-    fn add_bytes(&self, way: Way) -> u32 {
-        match (self.options.scheme, way.mode().unwrap_or(self.options.mode)) {
-            (Steered::Aries, Mode::Unbiased) => 0,
-            (Steered::Aries, Mode::HighBias) => self.options.bias_bytes,
+    fn add_bytes(&self, switch: SwitchId, last: SwitchId, mode: Mode) -> u32 {
+        let high = self.options.bias_bytes;
+        match (self.options.scheme, mode) {
+            (Steered::Aries, Mode::Increasing) => {
+                let hops = self.steering.paths.hops(switch, last).unwrap_or(1);
+                high / u32::from(hops).max(1)
+            }
+            (Steered::Aries, Mode::LowBias) => high / LOW_OF_HIGH,
+            (Steered::Aries, Mode::HighBias) => high,
+            (Steered::Aries, _) => 0,
             _ => self.options.add_bytes,
         }
+    }
+
+    fn mode(&self, way: Way) -> Mode {
+        way.mode().unwrap_or(self.options.mode)
+    }
+
+    /// The minimal output with the least load of those that are drawn, and that load.
+    fn least(&self, draw: &mut Draw, minimal: &[LinkId], outputs: &mut Outputs) -> Option<(u64, LinkId)> {
+        let mut best: Option<(u64, LinkId)> = None;
+        for _ in 0..usize::from(self.options.minimal).min(minimal.len()) {
+            let Some(link) = Self::one_of(draw, minimal) else { break };
+            let score = u64::from(outputs.load(link));
+            if best.is_none_or(|(least, _)| score < least) {
+                best = Some((score, link));
+            }
+        }
+        best
+    }
+
+    /// A third switch of another group by a cable of this switch, and that cable.
+    fn detour_here(&self, draw: &mut Draw, switch: SwitchId, to: SwitchId) -> Option<(SwitchId, LinkId)> {
+        let cables = self.steering.cables_at(self.fabric, switch);
+        let link = Self::one_of(draw, cables)?;
+        self.steering.third(switch, link, to).map(|third| (third, link))
+    }
+
+    /// The output of a packet of mode 1 behind its first switch, on its minimal way so far.
+    fn decide_again(
+        &self,
+        here: Here,
+        last: SwitchId,
+        way: &mut Way,
+        outputs: &mut Outputs,
+    ) -> Option<LinkId> {
+        let (steering, switch) = (self.steering, here.switch);
+        let minimal = steering.paths.links(switch, last);
+        let mut draw = self.random.of(outputs.mark(), switch);
+        let within = steering.group(last) == steering.group(switch);
+        // A leg by a third switch takes the lanes of the next crossing, and so does what follows it: there must be two.
+        let comes = steering.is_global(here.via);
+        let late = within && way.crossed() == u8::from(comes);
+        if !late && (within || way.crossed() > 0) {
+            return Self::one_of(&mut draw, minimal);
+        }
+        let mut best = self.least(&mut draw, minimal, outputs);
+        if let Some((0, link)) = best {
+            return Some(link);
+        }
+        let add_bytes = self.add_bytes(switch, last, Mode::Increasing);
+        let mut through = None;
+        for _ in 0..self.options.detours {
+            let found = match within {
+                true => self.detour_within(&mut draw, switch, last),
+                false => self.detour_here(&mut draw, switch, last),
+            };
+            let Some((third, link)) = found else { continue };
+            let score = u64::from(outputs.load(link)) + u64::from(add_bytes);
+            if best.is_none_or(|(least, _)| score < least) {
+                best = Some((score, link));
+                through = Some(third);
+            }
+        }
+        match through {
+            Some(third) if within => {
+                if !comes {
+                    way.cross();
+                }
+                way.go_late(third);
+            }
+            Some(third) => way.go_through(third),
+            None => {}
+        }
+        best.map(|(_, link)| link)
     }
 
     /// The first output of a packet that may choose.
@@ -130,6 +216,18 @@ impl<'a, const LOOKS: bool> Steer<'a, LOOKS> {
         if options.scheme == Steered::Minimal || way.is_response() {
             return Self::one_of(&mut draw, minimal);
         }
+        let mode = self.mode(*way);
+        let within = steering.group(last) == steering.group(switch);
+        if options.scheme == Steered::Aries && mode.is_hashed() {
+            let found = match (mode, within) {
+                (Mode::NminHash, true) => self.detour_within(&mut draw, switch, last),
+                (Mode::NminHash, false) => self.detour(&mut draw, switch, last),
+                _ => None,
+            };
+            let Some((through, link)) = found else { return Self::one_of(&mut draw, minimal) };
+            way.go_through(through);
+            return Some(link);
+        }
         if options.scheme == Steered::Valiant {
             // Damage may have left no third group.
             let Some((through, link)) = self.detour(&mut draw, switch, last) else {
@@ -138,19 +236,12 @@ impl<'a, const LOOKS: bool> Steer<'a, LOOKS> {
             way.go_through(through);
             return Some(link);
         }
-        let mut best: Option<(u64, LinkId)> = None;
-        for _ in 0..usize::from(options.minimal).min(minimal.len()) {
-            let Some(link) = Self::one_of(&mut draw, minimal) else { break };
-            let score = u64::from(outputs.load(link));
-            if best.is_none_or(|(least, _)| score < least) {
-                best = Some((score, link));
-            }
-        }
+        let mut best = self.least(&mut draw, minimal, outputs);
         // Nothing is less than an idle output.
         if let Some((0, link)) = best {
             return Some(link);
         }
-        let (within, add_bytes) = (steering.group(last) == steering.group(switch), self.add_bytes(*way));
+        let add_bytes = self.add_bytes(switch, last, mode);
         for _ in 0..options.detours {
             let found = if within {
                 self.detour_within(&mut draw, switch, last)
@@ -200,11 +291,16 @@ impl<const LOOKS: bool> Choice for Steer<'_, LOOKS> {
         }
         if way.seeks() && way.through() == here.switch {
             way.cross(); // a detour within the group: what follows is on the next lanes
+            way.arrive();
         }
         let chooses =
             self.options.scheme == Steered::Aries || steering.group(here.switch) != steering.group(last);
-        if !way.is_decided() && chooses {
+        if !way.is_decided() && !way.is_detour() && chooses {
             return self.decide(here.switch, last, way, outputs);
+        }
+        let again = self.options.scheme == Steered::Aries && !way.is_detour() && !way.is_response();
+        if again && self.mode(*way) == Mode::Increasing {
+            return self.decide_again(here, last, way, outputs);
         }
         let to = if way.seeks() { way.through() } else { last };
         let links = steering.paths.links(here.switch, to);

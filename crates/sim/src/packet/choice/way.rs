@@ -1,8 +1,9 @@
 //! How far a packet is on its way through a dragonfly: a byte that it carries.
 //!
 //! Bits 0 and 1: cables between groups that it has crossed; bit 2: it makes a detour; bit 3: that is decided; bits 4 to 6: its mode and
-//! one more, 0 for none of its own; bit 7: it is a response. Where a detour leads is a
-//! switch of its third group. It lies by packet beside, and is read only until the packet has left its own group.
+//! one more, 0 for none of its own; bit 7: it is a response. A detour that is not decided was begun on the way, within a group, and is
+//! decided where it ends. Where a detour leads is a switch of its third group, or of the group. It lies by packet beside, and is read
+//! only until the packet is there.
 
 use netloom_model::SwitchId;
 
@@ -54,11 +55,14 @@ impl Way {
     /// The packet's mode; `None`: it has the scheme's.
     #[inline]
     pub fn mode(self) -> Option<Mode> {
-        match self.bits >> MODE_FROM & MODE {
-            0 => None,
-            1 => Some(Mode::Unbiased),
-            _ => Some(Mode::HighBias),
-        }
+        Some(Mode::ALL[usize::from((self.bits >> MODE_FROM & MODE).checked_sub(1)?)])
+    }
+
+    /// Whether its mode has all packets of a message draw the same.
+    #[inline(always)]
+    pub(crate) fn is_hashed(self) -> bool {
+        const FIRST: u8 = Mode::MinHash as u8 + 1;
+        self.bits >> MODE_FROM & MODE >= FIRST
     }
 
     /// Whether it is a response.
@@ -86,10 +90,30 @@ impl Way {
         self.bits & DETOUR != 0
     }
 
-    /// Whether it is on its way to a third group, and not there yet.
+    /// Whether it is on its way to a third group, or a third switch of a group, and not there yet.
     #[inline(always)]
     pub fn seeks(self) -> bool {
-        self.bits & (DETOUR | CROSSED) == DETOUR
+        let turns = self.bits & (DETOUR | CROSSED);
+        turns == DETOUR || self.is_late()
+    }
+
+    /// Whether it is on its way to a third switch of a group where it chose again.
+    #[inline(always)]
+    pub(super) fn is_late(self) -> bool {
+        self.bits & (DETOUR | DECIDED) == DETOUR
+    }
+
+    /// It goes by a third switch of a group where it chose again.
+    #[inline(always)]
+    pub(super) fn go_late(&mut self, switch: SwitchId) {
+        self.bits = self.bits & !DECIDED | DETOUR;
+        self.through = switch;
+    }
+
+    /// It has come to the third switch.
+    #[inline(always)]
+    pub(super) fn arrive(&mut self) {
+        self.bits |= DECIDED;
     }
 
     /// Whether it is known if it makes a detour.

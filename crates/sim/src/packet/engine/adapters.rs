@@ -9,6 +9,7 @@ use netloom_model::{DestId, HostId, LinkId};
 use crate::SimError;
 use crate::calendar::{Event, MOST_DATA, NEVER};
 use crate::config::Injection;
+use crate::mode::Mode;
 use crate::observe::Observer;
 use crate::packet::choice::{Choice, Way};
 use crate::packet::hardware::Hardware;
@@ -350,9 +351,10 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
     }
 
     /// What tells a message from others, for draws: nothing of it depends on what other jobs do.
-    fn mark(&self, from: HostId, address: DestId, token: P::Token) -> u32 {
+    fn mark(&self, from: HostId, address: DestId, mode: Option<Mode>, token: P::Token) -> u32 {
         let hosts = u64::from(from.0) << 32 | u64::from(address.0);
-        (mixed(mixed(hosts) ^ self.program.identity(token)) >> 32) as u32
+        let identity = if mode == Some(Mode::InOrder) { 0 } else { self.program.identity(token) };
+        (mixed(mixed(hosts) ^ identity) >> 32) as u32
     }
 
     /// Numbers a message that the adapter has had since `there_ps`, and tells its receiver what will come.
@@ -361,7 +363,7 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
         let to = self.partition.of_address(self.fabric, self.space, address).unwrap_or(self.here);
         let record = self.register(to, Incoming { left, posted_ps, from, token });
         let posted_ps = there_ps;
-        let mark = if C::DRAWS { self.mark(from, address, token) } else { 0 };
+        let mark = if C::DRAWS { self.mark(from, address, mode, token) } else { 0 };
         let way = Way::of_mode(mode).bits();
         let outgoing = Outgoing {
             next: NONE,

@@ -4,6 +4,7 @@ use netloom_model::rng::mixed;
 use netloom_model::{DestId, HostId};
 use serde::{Deserialize, Serialize};
 
+use crate::packet::choice::Way;
 use crate::packet::pool::Linked;
 use crate::program::{Due, Series};
 
@@ -37,8 +38,9 @@ impl<T> Outgoing<T> {
     /// What its next packet draws by.
     #[inline(always)]
     pub fn packet_mark(&self) -> u32 {
-        // `left` differs from packet to packet, by a packet's payload.
-        (mixed(u64::from(self.mark) << 32 ^ self.left) >> 32) as u32
+        // `left` differs from packet to packet, by a packet's payload. Those of some modes go one way.
+        let left = if Way::of(self.way).is_hashed() { 0 } else { self.left };
+        (mixed(u64::from(self.mark) << 32 ^ left) >> 32) as u32
     }
 }
 

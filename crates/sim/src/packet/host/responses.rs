@@ -188,7 +188,8 @@ impl<T: Copy> Responses<T> {
         }
         let Flight { token, came_ps, ready_ps, counters, .. } = *flight;
         self.flights.free(number);
-        Some((token, Transmission { counters, network_ps: came_ps - ready_ps }))
+        let (network_ps, answered_ps) = (came_ps - ready_ps, now - ready_ps);
+        Some((token, Transmission { counters, network_ps, answered_ps }))
     }
 }
 
@@ -214,7 +215,10 @@ mod tests {
         let (token, transmission) = responses.is_answered(HostId(1), 8, 9_500).unwrap();
         let counters =
             AdapterCounters { flits: 7, stalled_ps: 900, packets: 2, latency_ps: 15_500, cycle_ps: 1_280 };
-        assert_eq!((token, transmission), ("a", Transmission { counters, network_ps: 5_900 }));
+        assert_eq!(
+            (token, transmission),
+            ("a", Transmission { counters, network_ps: 5_900, answered_ps: 9_400 })
+        );
         assert_eq!(responses.counters().nth(1), Some(counters));
         assert!(!responses.is_full(1));
     }

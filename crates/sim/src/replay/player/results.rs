@@ -5,7 +5,19 @@ use super::super::log::{Log, RankSpan};
 use super::super::offered::{Offered, OpenLoop};
 use super::super::spent::{Spent, WaitsIn};
 use super::{Envelope, NOT_WAITING, Part, Player, Rank, Waits};
+use crate::mode::Mode;
 use crate::record::{Arrival, Latencies, MessageRows, Messages, Stage, Transmission};
+
+/// What of a job's messages had a mode.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SentBy {
+    /// Which.
+    pub mode: Mode,
+    /// Messages to other hosts.
+    pub messages: u64,
+    /// Their payload.
+    pub bytes: u64,
+}
 
 impl Player {
     /// Writes down what ranks do in a window of time, at most so many spans of it.
@@ -74,6 +86,13 @@ impl Player {
     /// Bytes of a job's messages that have arrived.
     pub fn bytes(&self, job: usize) -> u64 {
         self.bytes[job]
+    }
+
+    /// Messages of a job and their bytes, by the modes that they had.
+    pub fn by_mode(&self, job: usize) -> Vec<SentBy> {
+        let counted = Mode::ALL.into_iter().zip(self.by_mode[job]);
+        let some = counted.filter(|(_, (messages, _))| *messages > 0);
+        some.map(|(mode, (messages, bytes))| SentBy { mode, messages, bytes }).collect()
     }
 
     /// Messages of a job that came and that none of its ranks received. (Of offered load nobody receives any on purpose.)

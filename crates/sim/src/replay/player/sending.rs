@@ -9,6 +9,7 @@ use netloom_model::{DestId, HostId};
 
 use super::super::op::Op;
 use super::{COLLECTIVE_TAG, Part, Player};
+use crate::mode::Mode;
 use crate::program::{Desk, Post, Series};
 use crate::replay::Envelope;
 
@@ -34,10 +35,12 @@ impl Player {
         }
         let rank = &self.ranks[r as usize];
         let (from, step, lane) = (rank.host, rank.step, self.jobs[rank.job as usize].service_level);
-        if inner || self.levels.is_some() || from == self.host_beside(r, envelope.to) {
+        let chosen = rank.choosing.is_some();
+        if inner || chosen || self.levels.is_some() || from == self.host_beside(r, envelope.to) {
             self.post(r, self.software.post_ps, envelope, desk);
         } else {
             self.count_under_way(r, 1);
+            self.count_mode(r, envelope, self.fixed_mode(r, envelope));
             let series = Series { from, lane, of: r, next: step - 1, number, left: 1 };
             desk.post_in_series(self.software.post_ps, series);
         }
@@ -64,7 +67,9 @@ impl Player {
     /// A message that is not of a series, to another host or within one.
     pub(super) fn post(&mut self, from: u32, delay_ps: u64, token: Envelope, desk: &mut Desk<Envelope>) {
         self.count_under_way(from, 1);
-        if let Some(post) = self.addressed(from, token) {
+        let mode = self.mode(from, token);
+        if let Some(post) = self.addressed(from, token, mode) {
+            self.count_mode(from, token, mode);
             return desk.post_after(delay_ps, post);
         }
         let copy_ps = (self.bytes_of(token) as f64 * self.software.copy_ps_per_byte) as u64;
@@ -72,14 +77,13 @@ impl Player {
     }
 
     /// A rank's message to the other; `None`: that is on the same host.
-    fn addressed(&self, from: u32, token: Envelope) -> Option<Post<Envelope>> {
+    fn addressed(&self, from: u32, token: Envelope, mode: Option<Mode>) -> Option<Post<Envelope>> {
         let to = if from == token.from { token.to } else { token.from };
         let (source, target) = (&self.ranks[from as usize], self.host_beside(from, to));
         let (from, own) = (source.host, self.levels.as_ref().and_then(|map| map.level(source.host, target)));
         let lane = own.unwrap_or(self.jobs[source.job as usize].service_level);
         let address = DestId((target.0 << self.lmc) + self.path.path(self.lmc, from, target));
         let bytes = self.bytes_of(token);
-        let mode = self.jobs[source.job as usize].modes.of(bytes);
         (from != target).then_some(Post { from, address, bytes, lane, mode, token })
     }
 
@@ -92,7 +96,7 @@ impl Player {
     }
 
     /// Bytes that travel.
-    fn bytes_of(&self, envelope: Envelope) -> u64 {
+    pub(super) fn bytes_of(&self, envelope: Envelope) -> u64 {
         let bytes = if envelope.part() == Part::Whole { envelope.bytes } else { self.software.control_bytes };
         bytes.max(1)
     }
@@ -106,7 +110,7 @@ impl Player {
             series.next += 1;
             let Some(envelope) = self.envelope(series.of, op, series.number) else { continue };
             series.number = series.number.wrapping_add(1);
-            let post = self.addressed(series.of, envelope);
+            let post = self.addressed(series.of, envelope, self.fixed_mode(series.of, envelope));
             if post.is_some() {
                 series.left -= 1;
                 return post;
@@ -121,7 +125,7 @@ impl Player {
     }
 
     /// The host of a rank of the same job as `r`.
-    fn host_beside(&self, r: u32, other: u32) -> HostId {
+    pub(super) fn host_beside(&self, r: u32, other: u32) -> HostId {
         self.jobs[self.ranks[r as usize].job as usize].hosts[self.number_beside(r, other) as usize]
     }
 }

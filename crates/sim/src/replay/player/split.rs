@@ -19,6 +19,9 @@ impl Split for Player {
         for (latency, theirs) in self.latencies.iter_mut().zip(other.latencies) {
             latency.merge(&theirs);
         }
+        for (to, from) in self.by_mode.iter_mut().flatten().zip(other.by_mode.into_iter().flatten()) {
+            *to = (to.0 + from.0, to.1 + from.1);
+        }
         self.windows.iter_mut().zip(&other.windows).for_each(|(to, from)| to.merge(from));
         self.times.iter_mut().zip(&other.times).for_each(|(to, from)| to.merge(from));
         if let (Some(messages), Some(theirs)) = (&mut self.messages, other.messages) {
@@ -33,6 +36,7 @@ impl Split for Player {
             lmc: _,
             path: _,
             levels: _,
+            sight: _,
             repeats: _,
             first: _,
             open: _,
@@ -45,10 +49,12 @@ impl Split for Player {
             bytes,
             windows,
             times,
+            by_mode,
         } = self;
         to.put(ranks);
         to.put(&(running, latencies, bytes, windows, times));
         to.put(under_way);
+        to.put(by_mode);
     }
 
     fn load(&mut self, from: &mut StateReader) -> Result<(), SimError> {
@@ -58,6 +64,7 @@ impl Split for Player {
         from.replace(&mut self.bytes)?;
         from.replace(&mut self.windows)?;
         from.replace(&mut self.times)?;
-        from.replace(&mut self.under_way)
+        from.replace(&mut self.under_way)?;
+        from.replace(&mut self.by_mode)
     }
 }
