@@ -51,10 +51,12 @@ pub fn dla(fabric: &Fabric, structure: &Structure, options: &EngineOptions) -> R
     if plain {
         return Ok(routes.with_lanes(lanes::plain(fabric, &order)));
     }
-    Ok(match lanes::assign(fabric, &order, &routes) {
-        Ok(lanes) => routes.with_lanes(lanes),
-        Err(turns) => reroute::route(fabric, &order, routes, turns),
-    })
+    let (turns, free) = lanes::assign(fabric, &order, &routes);
+    let routes = match free {
+        true => routes.with_lanes(turns.lanes(fabric)),
+        false => reroute::route(fabric, &order, routes, &turns),
+    };
+    Ok(reroute::relieve(fabric, &order, &routes).unwrap_or(routes))
 }
 
 /// Whether every two switches of a group are joined, and every two groups.

@@ -31,17 +31,11 @@ const CHANGES: usize = 300;
 /// For so many changes a turn keeps the lane that it was given.
 const KEEPS: usize = 8;
 
-/// The lanes of tables by destination; where a circle is left, turns with lanes that leave little on circles.
-pub(super) fn assign(fabric: &Fabric, order: &Order, routes: &Routes) -> Result<LaneMap, Turns> {
+/// The turns of tables by destination with their lanes, and whether nothing waits in a circle; if something does, lanes leave little on circles.
+pub(super) fn assign(fabric: &Fabric, order: &Order, routes: &Routes) -> (Turns, bool) {
     let mut turns = Turns::new(fabric, order, routes);
-    for lanes in 2..=MOST_LANES {
-        if turns.break_circles(lanes) {
-            return Ok(LaneMap::new(fabric, |via, out, _| {
-                via.map_or(0, |via| turns.lane[turns.turn(fabric, via, out)])
-            }));
-        }
-    }
-    Err(turns)
+    let free = (2..=MOST_LANES).any(|lanes| turns.break_circles(lanes));
+    (turns, free)
 }
 
 /// The lanes where no cable is missing.
@@ -186,6 +180,25 @@ impl Turns {
         it.pairs = pairs.into_iter().collect();
         it.pairs.sort_unstable();
         it
+    }
+
+    /// The same turns with lanes from their tables.
+    pub fn of(fabric: &Fabric, order: &Order, routes: &Routes) -> Option<Self> {
+        let map = routes.lanes.as_ref()?;
+        let mut turns = Self::new(fabric, order, routes);
+        for via in fabric.links() {
+            let Some(at) = fabric.link_to_switch(via) else { continue };
+            for out in fabric.switch_links(at) {
+                let turn = turns.turn(fabric, via, out);
+                turns.lane[turn] = map.lane(via.0, out.0, 0);
+            }
+        }
+        Some(turns)
+    }
+
+    /// The tables of lanes.
+    pub fn lanes(&self, fabric: &Fabric) -> LaneMap {
+        LaneMap::new(fabric, |via, out, _| via.map_or(0, |via| self.lane[self.turn(fabric, via, out)]))
     }
 
     /// The turns that packets to a switch take one after another, pair by pair; `next`: the next link of every switch.
