@@ -360,6 +360,12 @@ def test_groups_of_two_hops_are_routed_on_two_lanes_and_simulated(netloom):
         ("g00r0 a\n", 3, "expected a group for every switch, found none for 3, such as g00r1"),
         ("g00r0 a\ng00r1 a\ng01r0 a\ng01r1 a\n", 2, "expected at least two groups, found 1"),
         (None, 2, "expected a file, or a rule by names"),
+        # Of each group one switch: g00r0 has no cable to g01r1.
+        (
+            "g00r0 a\ng01r1 a\ng00r1 b\ng01r0 b\n",
+            2,
+            "--groups bad.txt: expected groups whose switches are joined by cables within the group",
+        ),
     ],
 )
 def test_groups_that_cannot_be_are_refused(netloom, text, code, says):
@@ -368,6 +374,24 @@ def test_groups_that_cannot_be_are_refused(netloom, text, code, says):
     stated = "bad.txt" if text is not None else "g[0-9]+r"
     said = netloom.refused("fabric", "show", "dragonfly:p=1,a=2,h=1,g=2", "--groups", stated, code=code)
     assert says in said
+
+
+def test_groups_that_make_no_sense_are_refused_with_the_reason(netloom):
+    """Nine groups of four: switches as groups, one group, numbers that are none."""
+    said = netloom.refused("fabric", "show", SMALL, "--groups", "(g[0-9]+r[0-9])", code=2)
+    assert "expected groups that are joined to each other, found 36 groups of which cables join 90" in said
+    said = netloom.refused("fabric", "show", SMALL, "--groups", "(g)", code=2)
+    assert "expected at least two groups" in said
+    fabric = nl.Fabric.generate(SMALL)
+    for number in (4_000_000_000, -1):
+        with pytest.raises(nl.FabricError, match=f"numbers of groups from 0 to 65535, found {number}"):
+            fabric.with_groups([number, *(s // 4 for s in range(1, 36))])
+
+
+def test_loads_name_the_routes_that_a_gap_is_to(netloom):
+    """The AR bound is of up*/down* ways, which these are not; 71 B is a host's own link."""
+    text = netloom.ok("loads", SMALL, "dla", "all-to-all", "--hottest", "0")
+    assert re.search(r"^AR gap +none to up\*/down\* ways; 0.00 % to any routes$", text, re.MULTILINE)
 
 
 @pytest.mark.parametrize("cable", ["g00r0[3]", "g00r0[10]"], ids=["local", "global"])

@@ -65,7 +65,9 @@ pub enum WriteError {
         radix: u16,
     },
     /// A speed that the format has no word for.
-    #[error("{link}: no InfiniBand width and speed give {bytes_per_s} bytes/s")]
+    #[error(
+        "{link}: no InfiniBand width and speed give {bytes_per_s} bytes/s: expected a table of cables (.csv), which has any speed"
+    )]
     Speed {
         /// The link, described.
         link: String,

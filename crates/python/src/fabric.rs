@@ -587,7 +587,7 @@ impl PyFabric {
     /// Parameters
     /// ----------
     /// groups : sequence of int
-    ///     A number for every switch, in the order of `switch_table`; equal numbers are one group.
+    ///     A number from 0 to 65,535 for every switch, in the order of `switch_table`; equal numbers are one group.
     ///
     /// Returns
     /// -------
@@ -596,7 +596,8 @@ impl PyFabric {
     /// Raises
     /// ------
     /// FabricError
-    ///     If there is not one for every switch, or all are in one group.
+    ///     If there is not one for every switch, or all are in one group; if most groups have no cables that join their switches, or
+    ///     most pairs of groups have none.
     ///
     /// References
     /// ----------
@@ -607,7 +608,7 @@ impl PyFabric {
     /// >>> fabric = netloom.Fabric.generate("dragonfly:p=2,a=8,h=8,g=9")
     /// >>> fabric.with_groups([s // 8 for s in range(72)]).shape["groups"]
     /// 9
-    pub(crate) fn with_groups(&self, py: Python<'_>, groups: Vec<u32>) -> PyResult<Self> {
+    pub(crate) fn with_groups(&self, py: Python<'_>, groups: Vec<i64>) -> PyResult<Self> {
         let f = self.fabric();
         let (wanted, found) = (f.switch_count(), groups.len());
         if found != wanted {
@@ -616,8 +617,13 @@ impl PyFabric {
                 format!("expected a group for each of {wanted} switches, found {found}"),
             ));
         }
-        if groups.iter().all(|&group| Some(&group) == groups.first()) {
-            return Err(errors::fabric(py, "expected at least two groups, found one"));
+        let number = |&group: &i64| u16::try_from(group).map(u32::from).map_err(|_| group);
+        let groups: Result<Vec<u32>, i64> = groups.iter().map(number).collect();
+        let groups = groups.map_err(|group| {
+            errors::fabric(py, format!("expected numbers of groups from 0 to 65535, found {group}"))
+        })?;
+        if let Some(reason) = topology::unfit_groups(f, &groups) {
+            return Err(errors::fabric(py, reason));
         }
         let fabric = f.with_groups(groups);
         Ok(Self { shared: Shared::new(fabric, self.shared.kind.clone(), self.shared.read_findings.clone()) })

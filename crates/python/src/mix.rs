@@ -54,7 +54,8 @@ impl PyMixReport {
         self.0.lost_before
     }
 
-    /// Groups of links that can wait in circles on the way, where neither table has such.
+    /// Groups of links that can wait in circles on the way, where neither table has such; where the new ones have lanes, of lanes of
+    /// links, whatever the old ones have.
     #[getter]
     fn credit_loops(&self) -> u64 {
         self.0.credit_loops
@@ -79,7 +80,7 @@ impl PyMixReport {
 /// fabric : Fabric
 ///     The fabric.
 /// old, new : Routes
-///     Tables with as many addresses a host.
+///     Tables with as many addresses a host. Lanes are those of `new`, for entries of both.
 /// threads : int, default 0
 ///     Threads; 0 is one a core. The result is the same for any number.
 ///
@@ -113,8 +114,15 @@ pub fn mix(
 ) -> PyResult<PyMixReport> {
     let (lmc, from, to) = pair(py, fabric, old, new)?;
     let shared = &fabric.shared;
-    run(py, Options::threads(threads), |_| verify::mix(&shared.fabric, shared.structure(), lmc, from, to))
-        .map(PyMixReport)
+    let found = run(py, Options::threads(threads), |_| {
+        let mut found = verify::mix(&shared.fabric, shared.structure(), lmc, from, to);
+        if let Some(lanes) = &new.routes.lanes {
+            let loops = verify::mixed_lane_loops(&shared.fabric, &old.routes, &new.routes, lanes);
+            found.on_lanes(&shared.fabric, &loops);
+        }
+        found
+    })?;
+    Ok(PyMixReport(found))
 }
 
 /// The tables after every stage of a safe change from one routing to another.

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use netloom_model::{Fabric, LinkId, NO_PORT, Routes, SwitchId};
+use netloom_model::{Fabric, Lft, LinkId, NO_PORT, Routes, SwitchId};
 use netloom_routing::{EngineOptions, PathSet, Steering, dla, loads};
 use netloom_testkit::{CutDragonfly, cut_aries, cut_dragonfly, matrix};
 use netloom_topology::{Arrangement, detect, generate};
@@ -142,30 +142,26 @@ fn grids() -> Vec<(u64, CutDragonfly)> {
     seeds(20, 991_000..991_150).into_iter().map(|seed| (seed, cut_aries(seed))).collect()
 }
 
-/// Of damaged dragonflies all but a few have tables, which lose no pair and wait in no circle.
+/// Damaged dragonflies have tables on at most four lanes, which lose no pair and wait in no circle.
 fn tables_are_sound(cases: Vec<(u64, CutDragonfly)>) {
-    let (mut passed, mut lanes) = (0, [0; 16]);
-    let count = cases.len();
+    let mut lanes = [0; 5];
     for (seed, cut) in cases {
         let fabric = cut.fabric.with_groups(cut.groups.clone());
-        match dla(&fabric, &detect(&fabric), &EngineOptions::default()) {
-            Ok(routes) => {
-                let found = follow(&fabric, &routes);
-                assert_eq!(
-                    (found.lost, found.circle),
-                    (0, false),
-                    "{seed}: {} {}",
-                    cut.spec,
-                    cut.cut_percent
-                );
-                passed += 1;
-                lanes[usize::from(found.lanes)] += 1;
-            }
-            Err(error) => println!("{seed}: {} {} %: {error}", cut.spec, cut.cut_percent),
-        }
+        let name = format!("{seed}: {} {} %", cut.spec, cut.cut_percent);
+        let routes = dla(&fabric, &detect(&fabric), &EngineOptions::default());
+        let routes = routes.unwrap_or_else(|error| panic!("{name}: {error}"));
+        let found = follow(&fabric, &routes);
+        assert_eq!((found.lost, found.circle), (0, false), "{name}");
+        assert!(found.lanes <= 4 && found.lanes == routes.lanes.as_ref().unwrap().lanes(), "{name}");
+        lanes[usize::from(found.lanes)] += 1;
     }
-    println!("{passed} of {count}, by lanes {lanes:?}");
-    assert!(100 * passed >= 97 * count, "{passed} of {count}");
+    println!("by lanes {lanes:?}");
+}
+
+/// Whatever lanes turns take, the tables that `dla` chooses first wait in a circle here: 6 and 16 destinations take other ways.
+#[test]
+fn where_lanes_run_out_destinations_take_other_ways() {
+    tables_are_sound([125, 305].map(|seed| (seed, cut_aries(seed))).into());
 }
 
 #[test]
@@ -369,5 +365,63 @@ fn several_cables_of_two_groups_share_the_load() {
             most(&fabric, &routes, |i, j| j / a_group == (i / a_group + 1) % groups),
         );
         assert!(found.0 <= all && found.1 <= neighbour, "{spec}: {found:?}");
+    }
+}
+
+/// Tables of shortest ways whatever they cross, lanes ignored: a destination after another, each switch the link with the least load on the way.
+fn short_ways(fabric: &Fabric) -> Routes {
+    let space = fabric.dests(0);
+    let mut lft = Lft::empty(fabric.switch_count(), space.count(), fabric.max_radix());
+    let mut load = vec![0; fabric.link_count()];
+    for host in fabric.hosts() {
+        let leaf = fabric.leaf(host);
+        lft.set(leaf, space.host(host, 0), Some(fabric.link_port(fabric.reverse(fabric.host_link(host)))));
+        let mut hops = vec![usize::MAX; fabric.switch_count()];
+        let mut next: Vec<Option<(LinkId, u64)>> = vec![None; fabric.switch_count()];
+        hops[leaf.index()] = 0;
+        let mut order = vec![leaf];
+        let mut at = 0;
+        while let Some(&s) = order.get(at) {
+            at += 1;
+            for link in fabric.switch_links(s).filter(|&l| fabric.alive(l)).map(|l| fabric.reverse(l)) {
+                let Some(from) = fabric.link_from_switch(link) else { continue };
+                if hops[from.index()] == usize::MAX {
+                    hops[from.index()] = hops[s.index()] + 1;
+                    order.push(from);
+                }
+                let sum = next[s.index()].map_or(0, |(_, sum)| sum) + load[link.index()];
+                let nearer = hops[from.index()] == hops[s.index()] + 1;
+                if nearer && next[from.index()].is_none_or(|(_, least)| sum < least) {
+                    next[from.index()] = Some((link, sum));
+                }
+            }
+        }
+        for &s in &order[1..] {
+            lft.set(s, space.host(host, 0), next[s.index()].map(|(link, _)| fabric.link_port(link)));
+            let mut at = s;
+            while let Some((link, _)) = next[at.index()] {
+                load[link.index()] += fabric.hosts_on(s).len() as u64;
+                at = fabric.link_to_switch(link).unwrap();
+            }
+        }
+    }
+    Routes::by_dest(fabric, 0, lft)
+}
+
+/// Where small groups lack cables, ways with the fewest cables between groups had up to twice the load of short ones.
+#[test]
+fn small_groups_that_lack_cables_carry_little_more_than_by_short_ways() {
+    let small = |cut: &CutDragonfly| {
+        (1..=5).contains(&cut.cut_percent) && ["a=2,", "a=3,", "a=4,"].iter().any(|a| cut.spec.contains(a))
+    };
+    let cases = (0..1000).map(|seed| (seed, cut_dragonfly(seed)));
+    for (seed, cut) in cases.filter(|(_, cut)| small(cut)).take(20) {
+        let fabric = cut.fabric.with_groups(cut.groups.clone());
+        let routes = dla(&fabric, &detect(&fabric), &EngineOptions::default()).unwrap();
+        let found = follow(&fabric, &routes);
+        assert!(found.lost == 0 && !found.circle && found.lanes <= 4, "{seed}: {}", cut.spec);
+        let (ours, short) =
+            (most(&fabric, &routes, |_, _| true), most(&fabric, &short_ways(&fabric), |_, _| true));
+        assert!(ours <= 1.5 * short, "{seed}: {} {} %: {ours} for {short}", cut.spec, cut.cut_percent);
     }
 }

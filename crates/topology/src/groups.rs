@@ -12,11 +12,15 @@
 //! Dead cables count here: what is damaged keeps the groups that it was built with. What is found is a dragonfly if
 //! groups are of one size, but for a few, are cliques or nearly so, and if nearly every two of them are joined.
 //!
+//! Where all this finds none, whole groups that are cliques of one size are searched for (`cliques.rs`). Where groups and what cables between them join
+//! could change places, groups are what has fewer cables side by side; where both have as many, a deviation says so.
+//!
 //! Limits: in groups of 4 switches a missing cable leaves too little to tell; groups that are joined by so many cables
-//! that two of them have diameter 2 are one piece.
+//! that two of them have diameter 2 are one piece; grids of two rows have no triangles in their columns.
 
 use netloom_model::{Fabric, SwitchId};
 
+use crate::cliques;
 use crate::generate::Arrangement;
 use crate::graph::Sets;
 use crate::grid::{self, Grid};
@@ -27,6 +31,9 @@ const OF_USUAL_SIZE: usize = 50;
 const ADJACENT: usize = 15;
 const JOINED: usize = 80;
 const SETTLED: usize = 75;
+
+/// Share of pairs of stated groups, in hundredths, that cables must join at least.
+const STATED_JOINED: usize = 50;
 
 /// Of a group of two hops that lacks cables, switches in hundredths that are at most 2 cables from each.
 const NEAR: usize = 80;
@@ -86,7 +93,106 @@ pub(crate) fn find(fabric: &Fabric) -> Option<Groups> {
     // A chain of four switches has two pairs that are alike, too.
     let enough = |groups: &Groups| groups.count > 2 && groups.switches_a_group > 2;
     let exact = found(&cables.shared, 100).or_else(|| found(&cables.likeness, 100).filter(enough));
-    exact.or_else(|| found(&cables.shared, NEAR).filter(enough))
+    match exact.or_else(|| found(&cables.shared, NEAR).filter(enough)) {
+        Some(groups) => Some(the_right_way_round(fabric, &cables, groups)),
+        None => {
+            let of = cliques::find(&with_counts(fabric, &cables.near))?;
+            describe(fabric, &cables, of, false)
+        }
+    }
+}
+
+/// Why groups that are stated cannot be those of a dragonfly; `None`: they can.
+pub fn unfit(fabric: &Fabric, stated: &[u32]) -> Option<String> {
+    let cables = Cables::new(fabric);
+    let of = numbered(stated);
+    let count = of.iter().max().map_or(0, |&g| g as usize + 1);
+    if count < 2 {
+        return Some(format!("expected at least two groups, found {count}"));
+    }
+    let apart = apart(&cables, &of, count);
+    if let Some(&(s, t)) = apart.first().filter(|_| 2 * apart.len() > count) {
+        return Some(format!(
+            "expected groups whose switches are joined by cables within the group, found {} of {count} that are not, such as that of \"{}\" and \"{}\"",
+            apart.len(),
+            fabric.switch_name(s),
+            fabric.switch_name(t)
+        ));
+    }
+    let mut joined = std::collections::BTreeSet::new();
+    for (s, near) in cables.near.iter().enumerate() {
+        let others = near.iter().map(|&t| (of[s], of[t as usize]));
+        joined.extend(others.filter(|(a, b)| a < b));
+    }
+    let pairs = count * (count - 1) / 2;
+    (100 * joined.len() < STATED_JOINED * pairs).then(|| {
+        format!(
+            "expected groups that are joined to each other, found {count} groups of which cables join {} of {pairs} pairs",
+            joined.len()
+        )
+    })
+}
+
+/// Of groups whose own cables do not join all of their switches, dead ones included, two switches that are apart.
+fn apart(cables: &Cables, of: &[u32], count: usize) -> Vec<(SwitchId, SwitchId)> {
+    let mut sets = Sets::new(of.len());
+    for (s, near) in cables.near.iter().enumerate() {
+        near.iter().filter(|&&t| of[t as usize] == of[s]).for_each(|&t| {
+            sets.join(s, t as usize);
+        });
+    }
+    let mut first = vec![None; count];
+    let mut other = vec![None; count];
+    for (s, &g) in of.iter().enumerate() {
+        let (first, other) = (&mut first[g as usize], &mut other[g as usize]);
+        let head = *first.get_or_insert(s);
+        if other.is_none() && sets.find(head) != sets.find(s) {
+            *other = Some((SwitchId(head as u32), SwitchId(s as u32)));
+        }
+    }
+    other.into_iter().flatten().collect()
+}
+
+/// Neighbours with the cables to each, dead ones included.
+fn with_counts(fabric: &Fabric, near: &[Vec<u32>]) -> Vec<Vec<(u32, u32)>> {
+    let count = |s: SwitchId, t: u32| {
+        fabric.switch_links(s).filter(|&l| fabric.link_to_switch(l) == Some(SwitchId(t))).count() as u32
+    };
+    fabric.switches().map(|s| near[s.index()].iter().map(|&t| (t, count(s, t))).collect()).collect()
+}
+
+/// The groups, or what cables between them join, where one switch of each group hangs together with one of each other: both could be the groups then.
+fn the_right_way_round(fabric: &Fabric, cables: &Cables, mut groups: Groups) -> Groups {
+    let (mut lines, mut within) = (Sets::new(groups.of.len()), [(0u32, 0u32); 2]);
+    for (s, near) in with_counts(fabric, &cables.near).iter().enumerate() {
+        for &(t, count) in near {
+            let local = groups.of[s] == groups.of[t as usize];
+            let (pairs, all) = &mut within[usize::from(local)];
+            (*pairs, *all) = (*pairs + 1, *all + count);
+            if !local {
+                lines.join(s, t as usize);
+            }
+        }
+    }
+    let of: Vec<u32> = (0..groups.of.len()).map(|s| lines.find(s) as u32).collect();
+    let mut places: Vec<(u32, u32)> = of.iter().copied().zip(groups.of.iter().copied()).collect();
+    places.sort_unstable();
+    if places.windows(2).any(|two| two[0] == two[1]) {
+        return groups;
+    }
+    let Some(others) = describe(fabric, cables, numbered(&of), false) else { return groups };
+    // Cables side by side, a pair of neighbours: between groups, and within.
+    let [between, within] = within.map(|(pairs, all)| f64::from(all) / f64::from(pairs.max(1)));
+    if within > between {
+        return others;
+    }
+    if within == between {
+        groups.deviations.push(format!(
+            "its cables tell {} groups of {} switches as well: state the groups if these are meant",
+            others.count, others.switches_a_group
+        ));
+    }
+    groups
 }
 
 /// Who is cabled to whom, dead cables too, and how many neighbours the two have in common.
@@ -259,9 +365,17 @@ fn describe(fabric: &Fabric, cables: &Cables, of: Vec<u32>, stated: bool) -> Opt
         deviations
             .push(format!("groups without {usual} switches: {others}, such as group {odd} with {size}"));
     }
+    let split = self::apart(cables, &of, count);
+    if let Some(&(s, _)) = split.first() {
+        let (number, group) = (split.len(), of[s.index()]);
+        deviations.push(format!(
+            "groups whose cables do not join all of their switches: {number}, such as group {group}"
+        ));
+    }
     // Groups of one hop lack what no cable joins, grids what none of a line joins, others only what died.
     let lacking = match &grid {
         Some(grid) => grid.pairs() - adjacent + apart,
+        None if are_rings(cables, &of, &sizes) => sizes.len() * 4 - adjacent + apart,
         None if 2 * adjacent > within => within - adjacent + apart,
         None => apart,
     };
@@ -291,6 +405,19 @@ fn describe(fabric: &Fabric, cables: &Cables, of: Vec<u32>, stated: bool) -> Opt
     let (count, switches_a_group) = (count as u32, usual as u32);
     let global_cables = (least, most);
     Some(Groups { of, count, switches_a_group, global_cables, arrangement, grid, deviations })
+}
+
+/// Whether groups have four switches, most of them in a ring: grids of two rows and two columns.
+fn are_rings(cables: &Cables, of: &[u32], sizes: &[usize]) -> bool {
+    let mut in_ring = vec![0; sizes.len()];
+    for (s, near) in cables.near.iter().enumerate() {
+        let inside = near.iter().filter(|&&t| of[t as usize] == of[s]).count();
+        if inside > 2 {
+            return false;
+        }
+        in_ring[of[s] as usize] += usize::from(inside == 2);
+    }
+    sizes.iter().all(|&size| size == 4) && 2 * in_ring.iter().filter(|&&n| n == 4).count() >= sizes.len()
 }
 
 /// The size that most groups have.

@@ -20,6 +20,7 @@ pub mod regular;
 pub mod shape;
 pub mod structure;
 
+mod cliques;
 mod graph;
 mod levels;
 mod order;
@@ -35,7 +36,7 @@ pub use generate::{
     generator_names, is_generator,
 };
 pub use grid::Grid;
-pub use groups::Groups;
+pub use groups::{Groups, unfit as unfit_groups};
 pub use regular::RegularTree;
 pub use shape::Shape;
 pub use structure::{Direction, NO_GROUP, NO_LEVEL, NO_POD, NO_RANK, Structure};

@@ -3,7 +3,7 @@
 use netloom_model::rng::{shuffle, stream};
 use netloom_model::{End, Fabric, FabricBuilder, HostSpec, LinkId, Node, NodeId, SwitchSpec};
 use netloom_testkit::trials;
-use netloom_topology::{Arrangement, Damage, Groups, Shape, damage, detect, generate};
+use netloom_topology::{Arrangement, Damage, Groups, Shape, damage, detect, generate, unfit_groups};
 
 fn groups(fabric: &Fabric) -> Option<Groups> {
     detect(fabric).shape.groups().cloned()
@@ -107,6 +107,67 @@ fn stated_groups_are_taken_as_they_are() {
     // Damage keeps them.
     let cut = damage(&stated, &Damage { random_links: 1, ..Damage::default() }, 1).unwrap().fabric;
     assert_eq!(groups(&cut).unwrap().count, 2);
+}
+
+/// Six cables to other groups a switch and three within its own: those of first switches look more like a group, but are none.
+#[test]
+fn whole_groups_of_four_are_found_among_many_cables() {
+    let fabric = generate("dragonfly:p=1,a=4,h=6,g=8,links=3,arrangement=absolute").unwrap();
+    let found = groups(&shuffled(&fabric, 1)).unwrap();
+    assert_eq!((found.count, found.switches_a_group, found.global_cables), (8, 4, (3, 3)));
+    assert_eq!(found.deviations, Vec::<String>::new());
+    assert!(named_groups(&fabric, &groups(&fabric).unwrap()));
+}
+
+/// Every switch has the first, second, ... of each other group as neighbours: a grid, of which both lines are cliques.
+#[test]
+fn where_groups_and_what_joins_them_could_change_places_cables_side_by_side_tell_or_a_finding_says_so() {
+    let fabric = generate("dragonfly:p=2,a=2,h=4,g=3,links=4,arrangement=circulant").unwrap();
+    let found = groups(&fabric).unwrap();
+    assert!(named_groups(&fabric, &found) && found.count == 3 && found.deviations.is_empty(), "{found:?}");
+    let fabric = generate("dragonfly:p=1,a=5,h=2,g=3,links=5,arrangement=absolute").unwrap();
+    let told = groups(&fabric).unwrap().deviations;
+    assert!(told.len() == 1 && told[0].contains("5 groups of 3 switches as well"), "{told:?}");
+}
+
+#[test]
+fn groups_of_two_by_two_lack_nothing() {
+    let made = generate("aries:groups=4,links=2,slots=2,chassis=2,hosts=1").unwrap();
+    let fabric = made.with_groups(made.switches().map(|s| s.0 / 4).collect::<Vec<_>>());
+    assert_eq!(groups(&fabric).unwrap().deviations, Vec::<String>::new());
+    let local = |&l: &LinkId| {
+        let ends = fabric.link_from_switch(l).zip(fabric.link_to_switch(l));
+        ends.is_some_and(|(a, b)| a.0 / 4 == b.0 / 4)
+    };
+    let cut = fabric.with_dead(fabric.links().find(local));
+    assert_eq!(
+        groups(&cut).unwrap().deviations,
+        ["pairs of switches of one group that no working cable joins: 1"]
+    );
+}
+
+#[test]
+fn stated_groups_that_cannot_be_are_told() {
+    let fabric = generate("dragonfly:p=2,a=4,h=2").unwrap();
+    let told = |of: &dyn Fn(u32) -> u32| {
+        unfit_groups(&fabric, &fabric.switches().map(|s| of(s.0)).collect::<Vec<_>>())
+    };
+    assert_eq!(told(&|s| s / 4), None);
+    assert_eq!(told(&|_| 3).unwrap(), "expected at least two groups, found 1");
+    // Each switch has five cables: 90 of 36 * 35 / 2 pairs.
+    assert_eq!(
+        told(&|s| s).unwrap(),
+        "expected groups that are joined to each other, found 36 groups of which cables join 90 of 630 pairs"
+    );
+    // One switch of each group: no cable joins first switches to each other but a few.
+    let mixed = told(&|s| s % 9).unwrap();
+    assert!(mixed.starts_with("expected groups whose switches are joined by cables within"), "{mixed}");
+    // One of nine groups falls apart: the others are right.
+    let of: Vec<u32> = fabric.switches().map(|s| if s.0 == 35 { 0 } else { s.0 / 4 }).collect();
+    assert_eq!(unfit_groups(&fabric, &of), None);
+    let told = groups(&fabric.with_groups(of)).unwrap().deviations;
+    let apart = "groups whose cables do not join all of their switches: 1, such as group 0";
+    assert!(told.iter().any(|text| text == apart), "{told:?}");
 }
 
 /// The same with switches in another order and under other names, and cables in other ports; GUIDs stay.
@@ -260,6 +321,7 @@ fn bad_specs_say_what_was_expected() {
     says("dragonfly:p=4,a=1,h=1,links=2", "g: expected at least 2 groups");
     says("dragonfly:p=4,a=8,h=4,arrangement=palm", "one of absolute, relative, circulant, found \"palm\"");
     says("aries:groups=1,links=4", "aries: groups: expected at least 2 groups, found \"1\"");
+    says("aries:groups=0,links=4", "aries: groups: expected at least 2 groups, found \"0\"");
     says(
         "aries:groups=3,links=5",
         "aries: links: expected an even number, as cables come in twos, found \"5\"",

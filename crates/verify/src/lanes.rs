@@ -6,6 +6,8 @@
 //!
 //! Packets are followed from the hosts, once an address and service level. Where pairs have no level of their own a
 //! message may have any, so all are followed that differ in some table.
+//!
+//! While switches change from one set of tables to another a packet may meet entries of both: it is followed by both at every switch.
 
 use netloom_model::{DestId, Fabric, HostId, LaneMap, LinkId, NO_PORT, Routes, SERVICE_LEVELS, Table};
 
@@ -27,12 +29,22 @@ pub struct LaneReport {
 /// Routes and lanes are of `fabric`. Entries that lead nowhere end a packet's way; other checks tell them. Time grows
 /// with links times addresses times levels, with the square of the hosts where pairs have levels or tables go by source.
 pub fn lane_loops(fabric: &Fabric, routes: &Routes, lanes: &LaneMap) -> LaneReport {
+    loops(fabric, &[routes], lanes)
+}
+
+/// The same of all mixes of two sets of tables with as many addresses a host, these themselves among them.
+pub fn mixed_lane_loops(fabric: &Fabric, old: &Routes, new: &Routes, lanes: &LaneMap) -> LaneReport {
+    loops(fabric, &[old, new], lanes)
+}
+
+fn loops(fabric: &Fabric, tables: &[&Routes], lanes: &LaneMap) -> LaneReport {
+    let routes = tables[0];
     let width = u32::from(lanes.lanes().max(1));
     let mut waits = Waits::new(fabric, width);
     let mut seen = vec![0u32; fabric.link_count() * width as usize];
     let mut stamp = 0;
     let classes = levels(fabric, lanes);
-    let by_source = matches!(routes.table, Table::UpBySource { .. });
+    let by_source = tables.iter().any(|one| matches!(one.table, Table::UpBySource { .. }));
     let space = routes.dests(fabric);
     let mut used = 0;
     let alive = |h: &HostId| fabric.alive(fabric.host_link(*h));
@@ -48,7 +60,7 @@ pub fn lane_loops(fabric: &Fabric, routes: &Routes, lanes: &LaneMap) -> LaneRepo
                     }
                     stamp += u32::from(by_source);
                     let packet = Packet { from, dest, level };
-                    used = used.max(follow(fabric, routes, lanes, &packet, &mut waits, (&mut seen, stamp)));
+                    used = used.max(follow(fabric, tables, lanes, &packet, &mut waits, (&mut seen, stamp)));
                 }
             }
         }
@@ -63,31 +75,33 @@ struct Packet {
     level: u8,
 }
 
-/// Follows one packet until it arrives, is lost, or is where one before it was. The highest lane that it was on.
+/// Follows one packet by all tables until it arrives, is lost, or is where one before it was. The highest lane that it was on.
 fn follow(
     fabric: &Fabric,
-    routes: &Routes,
+    tables: &[&Routes],
     lanes: &LaneMap,
     packet: &Packet,
     waits: &mut Waits,
     (seen, stamp): (&mut [u32], u32),
 ) -> u8 {
-    let mut link = fabric.host_link(packet.from);
-    let mut lane = lanes.first_lane(packet.from.0, packet.level);
-    let mut highest = lane;
-    while let Some(switch) = fabric.link_to_switch(link) {
+    let first = lanes.first_lane(packet.from.0, packet.level);
+    let mut open = vec![(fabric.host_link(packet.from), first)];
+    let mut highest = first;
+    while let Some((link, lane)) = open.pop() {
+        let Some(switch) = fabric.link_to_switch(link) else { continue };
         let here = waits.vertex(link, lane);
         if std::mem::replace(&mut seen[here as usize], stamp) == stamp {
-            break;
+            continue;
         }
-        let port = routes.port(switch, packet.from, packet.dest);
-        let Some(out) = (port != NO_PORT).then(|| fabric.link_at(switch, port)).flatten() else { break };
-        if !fabric.alive(out) {
-            break;
+        for routes in tables {
+            let port = routes.port(switch, packet.from, packet.dest);
+            let out = (port != NO_PORT).then(|| fabric.link_at(switch, port)).flatten();
+            let Some(out) = out.filter(|&out| fabric.alive(out)) else { continue };
+            let next = lanes.lane(link.0, out.0, packet.level);
+            waits.add(fabric, here, out, next);
+            highest = highest.max(next);
+            open.push((out, next));
         }
-        let next = lanes.lane(link.0, out.0, packet.level);
-        waits.add(fabric, here, out, next);
-        (link, lane, highest) = (out, next, highest.max(next));
     }
     highest
 }

@@ -44,7 +44,7 @@ mod wiring;
 pub use at_max::verify_links_at_max;
 pub use certificate::{Verdict, verify_certificate};
 pub use check::{check, check_on};
-pub use lanes::{LaneReport, lane_loops};
+pub use lanes::{LaneReport, lane_loops, mixed_lane_loops};
 pub use mix::{MixReport, mix, patched};
 pub use report::{CheckReport, Finding, FindingKind};
 pub use stages::{NoStages, Stages, stages};

@@ -8,7 +8,8 @@
 //!
 //! What is lost already under the old tables is not held against a change: routes of a broken fabric can be mended.
 //! Credit loops are those of the union of all channel dependencies: while packets of both tables are under way, a
-//! buffer can wait for any of them. One lane is assumed, the worst case: more lanes only take dependencies apart.
+//! buffer can wait for any of them. One lane is assumed, the worst case: more lanes only take dependencies apart
+//! ([`mixed_lane_loops`](crate::mixed_lane_loops) looks at those of several).
 
 use netloom_model::{Dest, DestId, Fabric, Lft, NO_PORT, SwitchId};
 use netloom_topology::Structure;
@@ -16,6 +17,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::channels::Channels;
+use crate::lanes::LaneReport;
 use crate::report::{Finding, FindingKind};
 use crate::walker::{Step, Target, step};
 use crate::wiring::Wiring;
@@ -53,6 +55,22 @@ impl MixReport {
     /// Whether every mix is safe.
     pub fn ok(&self) -> bool {
         self.loops == 0 && self.holes == 0 && self.credit_loops == 0
+    }
+
+    /// Puts what was found of all mixes on several lanes in place of what holds on one.
+    pub fn on_lanes(&mut self, fabric: &Fabric, found: &LaneReport) {
+        self.credit_loops = found.credit_loops;
+        self.findings.retain(|one| one.kind != FindingKind::CreditLoop);
+        if found.credit_loops > 0 {
+            let told =
+                found.cycle.iter().map(|&(l, lane)| format!("{} lane {lane}", fabric.describe_link(l)));
+            let text = format!(
+                "on {} lanes, mixes of old and new entries can wait for each other in a circle: {}",
+                found.lanes,
+                told.collect::<Vec<_>>().join("; ")
+            );
+            self.findings.push(Finding { kind: FindingKind::CreditLoop, text, management: false });
+        }
     }
 }
 

@@ -217,7 +217,10 @@ def plan(
     wrong = ("unreachable", "loop", "credit-loop", "missing-entry", "invalid-entry")
     told = [one for one in findings(report.findings) if one["kind"] in wrong]
     if report.credit_loops:
-        on_lanes = with_lanes_in_force(seen, new, threads)
+        safe, on_lanes = with_lanes_in_force(seen, new, threads)
+        if safe:
+            told = [one for one in told if one["kind"] != "credit-loop"]
+            notes.append(on_lanes)
         told = [
             finding("credit-loop", f"{one['text']}; {on_lanes}") if one["kind"] == "credit-loop" else one
             for one in told
@@ -249,10 +252,11 @@ def plan(
     return Plan(seen, new, steps, fewest, differences(seen, new), refused, notes)
 
 
-def with_lanes_in_force(seen: Seen, new: Routes, threads: int = 0) -> str:
-    """What the lanes that switches have now make of new tables with credit loops on one lane, in words.
+def with_lanes_in_force(seen: Seen, new: Routes, threads: int = 0) -> tuple[bool, str]:
+    """What the lanes that switches have now make of new tables with credit loops on one lane.
 
-    Every service level is looked at. The new tables are judged, not mixes of old and new entries.
+    Whether they break them at every service level, in the new tables and in all mixes with those in force; and
+    the same in words.
     """
     from netloom import _core
     from netloom.live import sl2vl
@@ -261,14 +265,21 @@ def with_lanes_in_force(seen: Seen, new: Routes, threads: int = 0) -> str:
         rows = sl2vl.read(seen.access, seen.fabric).dump(seen.fabric)
         lanes = _core.LaneTables.parse(rows, seen.fabric, label="SL-to-VL tables in force")
     except NetloomError as error:
-        return f"the lanes in force cannot be read: {error}"
-    report = _core.check(seen.fabric, new.with_lanes(lanes), threads=threads)
+        return False, f"the lanes in force cannot be read: {error}"
+    on_lanes = new.with_lanes(lanes)
+    report = _core.check(seen.fabric, on_lanes, threads=threads)
     if report.credit_loops:
-        return "the lanes in force do not break it at every service level"
-    return (
-        f"the {report.lanes} lanes in force break it, at every service level (not proved of mixes of old and "
-        "new entries: --allow credit-loop goes on)"
-    )
+        return False, (
+            "the lanes in force do not break it at every service level; routes that came with lanes need "
+            "these first: netloom lanes load FILE --yes"
+        )
+    held = f"the {report.lanes} lanes in force break it, at every service level"
+    if _core.mix(seen.fabric, seen.tables, on_lanes, threads=threads).credit_loops:
+        return False, (
+            f"{held}, but not in all mixes of old and new entries, which are there for a moment: "
+            "--allow credit-loop goes on"
+        )
+    return True, f"one lane would have a credit loop; {held}, and in all mixes of old and new entries"
 
 
 def differences(seen: Seen, new: Routes) -> list[dict[str, Any]]:

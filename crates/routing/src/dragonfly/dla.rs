@@ -9,25 +9,25 @@
 //! So a turn from a row into a column is on lane 0, all other turns between local cables on lane 1, and two lanes are enough there too.
 //!
 //! Where there are several ways, as where several cables join two groups, destinations are spread over them (`spread.rs`).
-//! Where cables are missing ways are longer ([`PathSet::by_groups`]), and `lanes.rs` looks for lanes by turns.
+//! Where cables are missing ways are longer ([`PathSet::by_groups`]), and `lanes.rs` looks for lanes by turns. Where it finds none some destinations
+//! take other ways (`reroute.rs`).
 //! Source: the lanes of minimal routes of J. Kim et al., ISCA 2008 (one change of lane, after the global cable), put
 //! into tables by ports.
 
 use netloom_model::{Fabric, Routes, SwitchId};
 use netloom_topology::{Groups, Shape, Structure};
 
-use super::{lanes, spread};
+use super::{lanes, reroute, spread};
 use crate::by_groups::{Order, Told};
 use crate::context::EngineOptions;
 use crate::error::RoutingError;
 use crate::paths::PathSet;
 use crate::{greedy, tables};
 
-/// Routes of a dragonfly, with the lanes that they need: two, or more where many cables are missing.
+/// Routes of a dragonfly, with the lanes that they need: two, or up to four where many cables are missing.
 ///
 /// # Errors
-/// [`RoutingError::NotDragonfly`] and [`RoutingError::NoGroups`] for other fabrics and where no lanes are found, with missing cables by name;
-/// [`RoutingError::Lmc`] for an LMC above 7.
+/// [`RoutingError::NotDragonfly`] and [`RoutingError::NoGroups`] for other fabrics; [`RoutingError::Lmc`] for an LMC above 7.
 pub fn dla(fabric: &Fabric, structure: &Structure, options: &EngineOptions) -> Result<Routes, RoutingError> {
     tables::check_lmc(options.lmc)?;
     let Some(groups) = structure.shape.groups() else {
@@ -48,17 +48,15 @@ pub fn dla(fabric: &Fabric, structure: &Structure, options: &EngineOptions) -> R
         Some(_) => !lanes::wait_in_circles(fabric, &order, &routes),
         None => whole(fabric, groups, &paths),
     };
-    let lanes = match plain {
-        true => lanes::plain(fabric, &order),
-        false => lanes::assign(fabric, &order, &routes).map_err(|waiting| {
-            let [a, b] = <[_; 2]>::from(waiting).map(|link| fabric.describe_link(link));
-            RoutingError::NotDragonfly(format!(
-                "{}, and on the ways that `dla` chooses {a} and {b} wait for each other whatever lanes they take",
-                missing(fabric, groups, &paths)
-            ))
-        })?,
+    if plain {
+        return Ok(routes.with_lanes(lanes::plain(fabric, &order)));
+    }
+    let (turns, free) = lanes::assign(fabric, &order, &routes);
+    let routes = match free {
+        true => routes.with_lanes(turns.lanes(fabric)),
+        false => reroute::route(fabric, &order, routes, &turns),
     };
-    Ok(routes.with_lanes(lanes))
+    Ok(reroute::relieve(fabric, &order, &routes).unwrap_or(routes))
 }
 
 /// Whether every two switches of a group are joined, and every two groups.
@@ -77,18 +75,4 @@ fn first_apart(fabric: &Fabric, groups: &Groups, paths: &PathSet) -> Option<(Swi
     };
     let mut inside = pairs.filter(|&(s, t)| s < t && groups.group(s) == groups.group(t) && in_line(s, t));
     inside.find(|&(s, t)| paths.hops(s, t) != Some(1))
-}
-
-/// What is missing, in words.
-fn missing(fabric: &Fabric, groups: &Groups, paths: &PathSet) -> String {
-    match first_apart(fabric, groups, paths) {
-        Some((s, t)) => {
-            let (a, b) = (fabric.switch_name(s), fabric.switch_name(t));
-            format!(
-                "no working cable joins \"{a}\" and \"{b}\" of one {}",
-                if groups.grid.is_some() { "row or column" } else { "group" }
-            )
-        }
-        None => groups.deviations.first().cloned().unwrap_or_else(|| "cables are missing".into()),
-    }
 }

@@ -8,7 +8,8 @@
 //!
 //! Where cables are missing the rule is where the search begins. A second local cable is on lane 1 if it ends at the
 //! destination's switch, for its first one may have been on lane 1 too. As long as lanes wait in a circle, of the turns
-//! on one circle that is given another lane which leaves the fewest lanes of links on circles. With 2 lanes, then 3, then more.
+//! on one circle that is given another lane which leaves the fewest lanes of links on circles. With 2 lanes, then 3, then 4. If a circle is
+//! left, destinations take other ways (`reroute.rs`).
 //!
 //! Source: W. J. Dally, C. L. Seitz, "Deadlock-free message routing in multiprocessor interconnection networks", IEEE Trans.
 //! Comput. C-36 (1987), for circles of waits; the search is ours.
@@ -21,8 +22,8 @@ use netloom_topology::Groups;
 use super::circles;
 use crate::by_groups::Order;
 
-/// Most lanes that are tried: InfiniBand's data lanes that switches commonly have.
-const MOST_LANES: u8 = 8;
+/// Most lanes that are tried: InfiniBand's data lanes that all but small switches have.
+pub(super) const MOST_LANES: u8 = 4;
 
 /// Changes of one turn that are tried with so many lanes.
 const CHANGES: usize = 300;
@@ -30,22 +31,11 @@ const CHANGES: usize = 300;
 /// For so many changes a turn keeps the lane that it was given.
 const KEEPS: usize = 8;
 
-/// The lanes of tables by destination, or two links next to each other on a circle that is left.
-pub(super) fn assign(fabric: &Fabric, order: &Order, routes: &Routes) -> Result<LaneMap, (LinkId, LinkId)> {
+/// The turns of tables by destination with their lanes, and whether nothing waits in a circle; if something does, lanes leave little on circles.
+pub(super) fn assign(fabric: &Fabric, order: &Order, routes: &Routes) -> (Turns, bool) {
     let mut turns = Turns::new(fabric, order, routes);
-    let mut left = None;
-    for lanes in 2..=MOST_LANES {
-        left = turns.break_circles(lanes);
-        if left.is_none() {
-            break;
-        }
-    }
-    match left {
-        Some((a, b)) => Err((LinkId(a), LinkId(b))),
-        None => Ok(LaneMap::new(fabric, |via, out, _| {
-            via.map_or(0, |via| turns.lane[turns.turn(fabric, via, out)])
-        })),
-    }
+    let free = (2..=MOST_LANES).any(|lanes| turns.break_circles(lanes));
+    (turns, free)
 }
 
 /// The lanes where no cable is missing.
@@ -54,7 +44,7 @@ pub(super) fn plain(fabric: &Fabric, order: &Order) -> LaneMap {
 }
 
 /// The lane of a turn where no cable is missing.
-fn by_rule(fabric: &Fabric, order: &Order, via: LinkId, out: LinkId) -> u8 {
+pub(super) fn by_rule(fabric: &Fabric, order: &Order, via: LinkId, out: LinkId) -> u8 {
     let groups = order.groups;
     let home =
         || match (fabric.link_from_switch(via), fabric.link_from_switch(out), fabric.link_to_switch(out)) {
@@ -119,17 +109,28 @@ fn is_global(fabric: &Fabric, groups: &Groups, link: LinkId) -> bool {
     fabric.between_switches(link) && !is_local(fabric, groups, link)
 }
 
+/// A packet's turn at a switch.
+#[derive(Clone, Copy)]
+pub(super) struct Turn {
+    pub at: SwitchId,
+    pub via: LinkId,
+    pub out: LinkId,
+    pub number: u32,
+}
+
 /// Turns between links, and which follows which.
-struct Turns {
+pub(super) struct Turns {
     /// Ports of a switch and one more: turn = link in * width + port out.
     width: usize,
     links: usize,
     /// By turn: its lane.
-    lane: Vec<u8>,
+    pub lane: Vec<u8>,
     /// By turn: its link out.
     out: Vec<u32>,
     /// Turns that packets take one after another. The second ones are all turns between links of switches.
     pairs: Vec<(u32, u32)>,
+    /// By switch: the link of a host that sends.
+    own: Vec<Option<LinkId>>,
 }
 
 impl Turns {
@@ -138,58 +139,41 @@ impl Turns {
         let width = usize::from(fabric.max_radix()) + 1;
         let links = fabric.link_count();
         let turns = links * width;
-        let mut it =
-            Self { width, links, lane: vec![0; turns], out: vec![u32::MAX; turns], pairs: Vec::new() };
-        let space = routes.dests(fabric);
-        // By switch: the link of a host that sends.
         let alive = |l: &LinkId| fabric.alive(*l);
-        let own: Vec<Option<LinkId>> = fabric
+        let own = fabric
             .switches()
             .map(|s| fabric.hosts_on(s).iter().map(|&h| fabric.host_link(h)).find(alive))
             .collect();
+        let (lane, out) = (vec![0; turns], vec![u32::MAX; turns]);
+        let mut it = Self { width, links, lane, out, pairs: Vec::new(), own };
+        let space = routes.dests(fabric);
         let mut pairs = HashSet::new();
         let mut next = vec![None; fabric.switch_count()];
-        let mut used = vec![false; fabric.switch_count()];
         for host in fabric.hosts() {
             let leaf = fabric.leaf(host);
             for path in 0..1 << routes.lmc {
                 let dest = space.host(host, path);
                 for s in fabric.switches() {
                     let port = routes.port(s, host, dest);
-                    let link = (s != leaf && port != NO_PORT).then(|| fabric.link_at(s, port)).flatten();
-                    next[s.index()] = link.and_then(|link| Some((link, fabric.link_to_switch(link)?)));
+                    next[s.index()] =
+                        (s != leaf && port != NO_PORT).then(|| fabric.link_at(s, port)).flatten();
                 }
-                used.fill(false);
-                for from in fabric.switches().filter(|s| own[s.index()].is_some()) {
-                    let mut at = from;
-                    while let Some((_, to)) = next[at.index()]
-                        && !std::mem::replace(&mut used[at.index()], true)
-                    {
-                        at = to;
+                let mut found = Vec::new();
+                it.follow(fabric, leaf, &next, |a, b| found.push((a, b)));
+                for (a, b) in found {
+                    for Turn { at, via, out, number } in [a, b] {
+                        it.out[number as usize] = out.0;
+                        let before_home =
+                            groups.group(at) == groups.group(leaf) && fabric.between_switches(via);
+                        it.lane[number as usize] = match &groups.grid {
+                            Some(_) => by_rule(fabric, order, via, out),
+                            None => u8::from(
+                                is_local(fabric, groups, out)
+                                    && (before_home || is_global(fabric, groups, via)),
+                            ),
+                        };
                     }
-                }
-                let mut note = |at: SwitchId, via: LinkId, out: LinkId| {
-                    let turn = it.turn(fabric, via, out);
-                    it.out[turn] = out.0;
-                    let before_home = groups.group(at) == groups.group(leaf) && fabric.between_switches(via);
-                    it.lane[turn] = match &groups.grid {
-                        Some(_) => by_rule(fabric, order, via, out),
-                        None => u8::from(
-                            is_local(fabric, groups, out) && (before_home || is_global(fabric, groups, via)),
-                        ),
-                    };
-                    turn as u32
-                };
-                for s in fabric.switches().filter(|s| used[s.index()]) {
-                    let Some((link, to)) = next[s.index()] else { continue };
-                    let Some((after, beyond)) = next[to.index()] else { continue };
-                    let second = note(to, link, after);
-                    if let Some(own) = own[s.index()] {
-                        pairs.insert((note(s, own, link), second));
-                    }
-                    if let Some((last, _)) = next[beyond.index()] {
-                        pairs.insert((second, note(beyond, after, last)));
-                    }
+                    pairs.insert((a.number, b.number));
                 }
             }
         }
@@ -198,18 +182,79 @@ impl Turns {
         it
     }
 
+    /// The same turns with lanes from their tables.
+    pub fn of(fabric: &Fabric, order: &Order, routes: &Routes) -> Option<Self> {
+        let map = routes.lanes.as_ref()?;
+        let mut turns = Self::new(fabric, order, routes);
+        for via in fabric.links() {
+            let Some(at) = fabric.link_to_switch(via) else { continue };
+            for out in fabric.switch_links(at) {
+                let turn = turns.turn(fabric, via, out);
+                turns.lane[turn] = map.lane(via.0, out.0, 0);
+            }
+        }
+        Some(turns)
+    }
+
+    /// The tables of lanes.
+    pub fn lanes(&self, fabric: &Fabric) -> LaneMap {
+        LaneMap::new(fabric, |via, out, _| via.map_or(0, |via| self.lane[self.turn(fabric, via, out)]))
+    }
+
+    /// The turns that packets to a switch take one after another, pair by pair; `next`: the next link of every switch.
+    pub fn follow(
+        &self,
+        fabric: &Fabric,
+        leaf: SwitchId,
+        next: &[Option<LinkId>],
+        mut found: impl FnMut(Turn, Turn),
+    ) {
+        let next = |s: SwitchId| {
+            let link = next[s.index()].filter(|_| s != leaf)?;
+            Some((link, fabric.link_to_switch(link)?))
+        };
+        let mut used = vec![false; fabric.switch_count()];
+        for from in fabric.switches().filter(|s| self.own[s.index()].is_some()) {
+            let mut at = from;
+            while let Some((_, to)) = next(at)
+                && !std::mem::replace(&mut used[at.index()], true)
+            {
+                at = to;
+            }
+        }
+        let turn = |at, via, out| Turn { at, via, out, number: self.turn(fabric, via, out) as u32 };
+        for s in fabric.switches().filter(|s| used[s.index()]) {
+            let Some((link, to)) = next(s) else { continue };
+            let Some((after, beyond)) = next(to) else { continue };
+            let second = turn(to, link, after);
+            if let Some(own) = self.own[s.index()] {
+                found(turn(s, own, link), second);
+            }
+            if let Some((last, _)) = next(beyond) {
+                found(second, turn(beyond, after, last));
+            }
+        }
+    }
+
+    /// Whether packets take a turn.
+    pub fn is_known(&self, turn: usize) -> bool {
+        self.out[turn] != u32::MAX
+    }
+
+    /// The number of a turn.
     #[inline]
-    fn turn(&self, fabric: &Fabric, via: LinkId, out: LinkId) -> usize {
+    pub fn turn(&self, fabric: &Fabric, via: LinkId, out: LinkId) -> usize {
         via.index() * self.width + usize::from(fabric.link_port(out))
     }
 
-    /// Gives turns other lanes until nothing waits in a circle; where it does not come to that, two links that follow each
-    /// other on one, and lanes as they were.
-    fn break_circles(&mut self, lanes: u8) -> Option<(u32, u32)> {
+    /// Gives turns other lanes until nothing waits in a circle; whether it came to that. If not, lanes are those as they were, or with the most
+    /// lanes those that left the least on circles.
+    fn break_circles(&mut self, lanes: u8) -> bool {
         let before = self.lane.clone();
         let mut kept = vec![0; self.lane.len()];
+        let mut fewest = (usize::MAX, Vec::new());
         for change in 1..=CHANGES {
-            let circle = self.circle(lanes)?;
+            let Some(circle) = self.circle(lanes) else { return true };
             let mut best: Option<(usize, u32, u8)> = None;
             for &turn in circle.iter().filter(|&&turn| kept[turn as usize] < change) {
                 let own = self.lane[turn as usize];
@@ -222,14 +267,18 @@ impl Turns {
                 }
                 self.lane[turn as usize] = own;
             }
-            let Some((_, turn, lane)) = best else { break };
+            let Some((left, turn, lane)) = best else { break };
             self.lane[turn as usize] = lane;
             kept[turn as usize] = change + KEEPS;
+            if left < fewest.0 {
+                fewest = (left, self.lane.clone());
+            }
         }
-        let circle = self.circle(lanes)?;
-        self.lane = before;
-        let link = |turn: u32| self.out[turn as usize];
-        Some((link(circle[0]), link(circle[1 % circle.len()])))
+        if self.circle(lanes).is_none() {
+            return true;
+        }
+        self.lane = if lanes == MOST_LANES && !fewest.1.is_empty() { fewest.1 } else { before };
+        false
     }
 
     /// The lanes of links, as numbers, that wait for something that is left when those that wait for nothing are taken away.

@@ -45,7 +45,7 @@ pub struct Aries {
 
 pub(super) fn generate(spec: &Spec) -> Result<Fabric, SpecError> {
     let machine = Aries {
-        groups: spec.count("groups")?,
+        groups: spec.groups("groups")?,
         links: spec.count("links")?,
         slots: spec.count_or("slots", 16)?,
         chassis: spec.count_or("chassis", 6)?,
@@ -130,10 +130,10 @@ impl Aries {
         let &Self { groups, links, slots, chassis, hosts } = self;
         let counts =
             [("groups", groups), ("links", links), ("slots", slots), ("chassis", chassis), ("hosts", hosts)];
-        check_counts(NAME, counts)?;
         if groups < 2 {
             return Err(bad(NAME, "groups", "at least 2 groups", groups.to_string()));
         }
+        check_counts(NAME, counts)?;
         if !links.is_multiple_of(2) {
             let expected = "an even number, as cables come in twos";
             return Err(bad(NAME, "links", expected, links.to_string()));

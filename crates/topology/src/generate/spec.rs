@@ -58,6 +58,14 @@ impl<'a> Spec<'a> {
         self.number(key, text)
     }
 
+    /// A number of groups, at least 2.
+    pub fn groups(&self, key: &'static str) -> Result<u64, SpecError> {
+        match self.require(key)? {
+            text @ ("0" | "1") => Err(self.bad(key, "at least 2 groups", text)),
+            text => self.number(key, text),
+        }
+    }
+
     /// A count, at least 1, or `default` where the key is not given.
     pub fn count_or(&self, key: &'static str, default: u64) -> Result<u64, SpecError> {
         self.get(key).map_or(Ok(default), |text| self.number(key, text))

@@ -1,10 +1,12 @@
 //! Freedom from deadlock by (link, lane).
 
-use netloom_model::{LaneMap, Levels};
+use netloom_model::{
+    End, Fabric, FabricBuilder, HostSpec, LaneMap, Levels, Lft, Routes, SwitchId, SwitchSpec,
+};
 use netloom_routing::{Engine, EngineOptions, dla, loads, route};
 use netloom_testkit::traffic::matrix;
 use netloom_topology::{Damage, damage, detect, generate};
-use netloom_verify::{check, check_on, lane_loops};
+use netloom_verify::{check, check_on, lane_loops, mixed_lane_loops};
 
 const SHAPES: [&str; 4] = [
     "dragonfly:p=2,a=4,h=2",
@@ -125,4 +127,44 @@ fn two_lanes_do_where_a_cable_is_missing() {
         let before = dla(&whole, &detect(&whole), &EngineOptions::default()).unwrap();
         assert!(check(&fabric, &structure, &before).unreachable_pairs > 0);
     }
+}
+
+/// Three switches, a host each, all joined: tables of single cables, but for what `round` says: (at, to) goes by the third switch.
+fn triangle(round: &[(u32, u32)]) -> (Fabric, Routes) {
+    let mut b = FabricBuilder::new();
+    for s in 0..3u16 {
+        b.switch(SwitchSpec::new(format!("s{s}"), u64::from(s) + 1, 4));
+        let host = b.host(HostSpec::new(format!("h{s}"), 100 + 16 * u64::from(s)));
+        // Port 4 is the host's; a switch's port to another has that one's number, counted from 1.
+        b.cable(End::Switch(s.into(), 4), End::Host(host), 1e9);
+    }
+    for (a, z) in [(0u16, 1u16), (0, 2), (1, 2)] {
+        b.cable(End::Switch(a.into(), z + 1), End::Switch(z.into(), a + 1), 1e9);
+    }
+    let fabric = b.build().unwrap();
+    let space = fabric.dests(0);
+    let mut lft = Lft::empty(3, space.count(), 4);
+    for (at, host) in (0..3).flat_map(|at| fabric.hosts().map(move |host| (at, host))) {
+        let to = fabric.leaf(host).0;
+        let by = if round.contains(&(at, to)) { 3 - at - to } else { to };
+        let port = if at == to { 4 } else { by as u16 + 1 };
+        lft.set(SwitchId(at), space.host(host, 0), Some(port));
+    }
+    (fabric.clone(), Routes::by_dest(&fabric, 0, lft))
+}
+
+/// Old: from 0 to 2 by 1, so 0-1 waits for 1-2. New: from 1 to 0 by 2 and from 2 to 1 by 0, so 1-2 waits for 2-0, and that for 0-1.
+#[test]
+fn mixes_of_tables_can_wait_in_a_circle_that_a_second_lane_opens() {
+    let (fabric, old) = triangle(&[(0, 2)]);
+    let (_, new) = triangle(&[(1, 0), (2, 1)]);
+    let one = LaneMap::uniform(&fabric, 1);
+    assert_eq!(lane_loops(&fabric, &old, &one).credit_loops, 0);
+    assert_eq!(lane_loops(&fabric, &new, &one).credit_loops, 0);
+    let found = mixed_lane_loops(&fabric, &old, &new, &one);
+    assert_eq!((found.credit_loops, found.cycle.len()), (1, 3));
+    // What came from another switch is on lane 1, so that lane 0 waits for lane 1 and that for nothing.
+    let second =
+        LaneMap::new(&fabric, |via, _, _| u8::from(via.is_some_and(|via| fabric.between_switches(via))));
+    assert_eq!(mixed_lane_loops(&fabric, &old, &new, &second).credit_loops, 0);
 }

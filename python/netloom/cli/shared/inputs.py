@@ -6,6 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 from netloom.cli.shared.exits import UsageError
+from netloom.errors import FabricError
 from netloom.reading import groups
 
 if TYPE_CHECKING:
@@ -38,5 +39,5 @@ def with_groups(run: Session, fabric: Fabric, stated: str | None) -> Fabric:
     data = run.read("groups", stated) if os.path.isfile(stated) else None
     try:
         return fabric.with_groups(groups.stated(stated, names, data))
-    except ValueError as error:
+    except (ValueError, FabricError) as error:
         raise UsageError(f"--groups {stated}: {error}") from None

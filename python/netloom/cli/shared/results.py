@@ -27,7 +27,7 @@ def loads_rows(result: Mapping[str, Any]) -> list[tuple[str, str]]:
         (legend.LOAD, f"{load(result)} on {links(result['links_at_max'])}"),
         ("mean link load", size(result["mean_load"])),
         ("AR bound", f"{bound}, of {words(result['ar_bound_class'])}"),
-        ("AR gap", gap(result["ar_gap_percent"])),
+        ("AR gap", ar_gap(result)),
         (
             "proven lower bound",
             f"{size(result['lower_bound'])} ({result['bound_kind']}: {result['bound_at']})",
@@ -110,6 +110,13 @@ def words(bound_class: str) -> str:
 def gap(percent: float | None) -> str:
     """A gap, or that there is none: the bound is not of such routes, or not on such a fabric."""
     return "none" if percent is None else render.percent(percent)
+
+
+def ar_gap(result: Mapping[str, Any]) -> str:
+    """The gap to the AR bound, or where that is of other routes the gap to any."""
+    if result["outside_because"] is None:
+        return gap(result["ar_gap_percent"])
+    return f"none to up*/down* ways; {gap(result['any_bound_gap_percent'])} to any routes"
 
 
 def proven(result: Mapping[str, Any], percent: float | None) -> str:
