@@ -25,7 +25,7 @@ from netloom.cli.parser.verbs import GROUPS, VERBS
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
-LINK = re.compile(r"(?<!!)\[([^\]]*)\]\(([^)\s#]+)(#[^)\s]*)?\)")
+LINK = re.compile(r"(!?)\[([^\]]*)\]\(([^)\s#]+)(#[^)\s]*)?\)")
 SHOWN = ("CONTRIBUTING.md", "SECURITY.md", "contrib/README.md")
 """Pages from elsewhere that are pages of the site; what else lies outside of docs/ is downloaded."""
 COMMANDS_ONLY = ("cli", "native", "data")
@@ -48,7 +48,8 @@ def stage(folder: Path) -> None:
     api(folder)
     for name, title in (("methods", "Methods"), ("decisions", "Decisions")):
         listed(folder / name, title)
-    shutil.copy(DOCS / "site" / "start.md", folder / "index.md")
+    start = DOCS / "site" / "start.md"
+    (folder / "index.md").write_text(linked(start.read_text(), start, folder, folder))
 
 
 def linked(text: str, source: Path, folder: Path, place: Path | None = None) -> str:
@@ -56,13 +57,13 @@ def linked(text: str, source: Path, folder: Path, place: Path | None = None) -> 
     here = place or folder / source.parent.relative_to(DOCS)
 
     def link(found: re.Match[str]) -> str:
-        words, target, anchor = found[1], found[2], found[3] or ""
+        image, words, target, anchor = found[1], found[2], found[3], found[4] or ""
         if re.match(r"[a-z]+:", target):
             return found[0]
         path = (source.parent / target).resolve()
         if path.suffix == ".json" and path.parent == DOCS / "schemas":
             there = folder / "schemas" / f"{path.stem}.md"
-        elif path.is_relative_to(DOCS) and path.suffix == ".md" and path.name != "README.md":
+        elif path.is_relative_to(DOCS) and path.name != "README.md" and path.suffix != ".json":
             there = folder / path.relative_to(DOCS)
         elif path.is_relative_to(ROOT) and str(path.relative_to(ROOT)) in SHOWN:
             there = folder / "files" / path.relative_to(ROOT)
@@ -75,7 +76,7 @@ def linked(text: str, source: Path, folder: Path, place: Path | None = None) -> 
             anchor = ""
         else:
             return f"{words} (`{path.relative_to(ROOT)}` of the source)"
-        return f"[{words}]({os.path.relpath(there, here)}{anchor})"
+        return f"{image}[{words}]({os.path.relpath(there, here)}{anchor})"
 
     return LINK.sub(link, text)
 
