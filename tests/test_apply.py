@@ -80,6 +80,23 @@ def test_python_does_what_the_command_does(call, live, netloom):
     assert nl.recover_routes(**there) == {"recovered": [], "unfinished": None, "findings": []}
 
 
+def test_what_a_listener_raises_waits_until_the_change_has_ended(live):
+    before, new = live.look().tables, some(live, 22)
+
+    def raises(what):
+        raise ValueError(what)
+
+    with pytest.raises(ValueError, match="stage 1"):
+        nl.apply_routes(new, yes=True, tell=raises, access=live.sim.access)
+    assert live.journal.unfinished() is None
+    assert live.look().tables.changed_entries(new) == 0
+    with pytest.raises(nl.ArgumentError, match="yes: expected True or False"):
+        nl.rollback_routes(yes="no", access=live.sim.access)
+    assert live.look().tables.changed_entries(new) == 0
+    nl.rollback_routes(yes=True, access=live.sim.access)
+    assert live.look().tables.changed_entries(before) == 0
+
+
 def test_applied_routes_are_read_back_journaled_and_rolled_back(call, live, netloom):
     before = live.look()
     new = some(live, 12)

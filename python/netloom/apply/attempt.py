@@ -62,7 +62,8 @@ class Attempt:
         self.journal = journal
         self.wait = wait
         self.allow = allow
-        self.tell = tell or (lambda _what: None)
+        self._heard = tell
+        self._failed: Exception | None = None
         self.notes: list[str] = []
         self.seen: Seen | None = None
         self.recovered = False
@@ -91,7 +92,18 @@ class Attempt:
                     )
                 if not mend and any(one["kind"] in BROKEN for one in [*planned.findings, *more]):
                     self.notes.append("where a cable was cut, --mend leads entries around it")
-            return self._result(planned, refused + more, recovered)
+            result = self._result(planned, refused + more, recovered)
+        if self._failed is not None:
+            raise self._failed
+        return result
+
+    def tell(self, what: str) -> None:
+        """Tells a step. What the listener raises waits until the change has ended."""
+        if self._heard is not None and self._failed is None:
+            try:
+                self._heard(what)
+            except Exception as error:
+                self._failed = error
 
     def recover(self, *, yes: bool) -> dict[str, Any]:
         """Only finishes or undoes what was killed; the result."""

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from netloom.apply.attempt import Attempt
 from netloom.apply.journal import Journal
-from netloom.errors import LiveError
-from netloom.session.arguments import real
+from netloom.errors import ArgumentError, LiveError
+from netloom.session.checked import checked
 from netloom.session.session import Session
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ Allowed = Literal["standby", "adaptive", "credit-loop", "unanswered"]
 """What a change may go on despite."""
 
 
+@checked(stages=(1, 1000), opensm=(1, 2**31 - 1), wait=(0.1, 1e6))
 def apply_routes(
     routes: Routes | str | os.PathLike[str],
     *,
@@ -84,12 +85,18 @@ def apply_routes(
     >>> netloom.apply_routes("new.lfts")["outcome"]  # doctest: +SKIP
     'dry run'
     """
+    if not isinstance(routes, str | os.PathLike):
+        from netloom._core import Routes
+
+        if not isinstance(routes, Routes):
+            raise ArgumentError(f"routes: expected Routes, a file or an engine's name, found {routes!r:.60}")
     session = Session(threads=threads)
     attempt = begun(session, access, opensm, journal, wait=wait, allow=allow, tell=tell)
     given = os.fspath(routes) if isinstance(routes, str | os.PathLike) else routes
-    return attempt.change(given, None, yes=yes, stages=stages, mend=mend)
+    return _ended(attempt.change(given, None, yes=yes, stages=stages, mend=mend))
 
 
+@checked(stages=(1, 1000), opensm=(1, 2**31 - 1), number=(1, 2**31 - 1), wait=(0.1, 1e6))
 def rollback_routes(
     number: int | None = None,
     *,
@@ -144,9 +151,10 @@ def rollback_routes(
     'applied'
     """
     attempt = begun(Session(), access, opensm, journal, wait=wait, allow=allow, tell=tell, past=True)
-    return attempt.change(None, number, yes=yes, stages=stages, mend=mend)
+    return _ended(attempt.change(None, number, yes=yes, stages=stages, mend=mend))
 
 
+@checked(opensm=(1, 2**31 - 1), wait=(0.1, 1e6))
 def recover_routes(
     *,
     yes: bool = False,
@@ -194,6 +202,7 @@ def recover_routes(
     return attempt.recover(yes=yes)
 
 
+@checked(opensm=(1, 2**31 - 1))
 def route_changes(
     *,
     access: Access | None = None,
@@ -229,6 +238,13 @@ def route_changes(
     return changes_in(journal_to_read(access, opensm, journal))
 
 
+def _ended(result: dict[str, Any]) -> dict[str, Any]:
+    """The result, if no Ctrl-C came: the change was undone before."""
+    if result["why"] == "interrupted":
+        raise KeyboardInterrupt
+    return result
+
+
 def begun(
     session: Session,
     access: Access | None,
@@ -243,7 +259,6 @@ def begun(
     """An attempt on the fabric of an OpenSM that runs here; `past`: with a journal that must be there."""
     from netloom.live import Access, Manager
 
-    wait = real("wait", wait, "seconds, 0.1 or more", 0.1)
     access = access or Access.local()
     manager = Manager.running(access, opensm)
     if journal is None:

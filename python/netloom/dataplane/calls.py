@@ -17,6 +17,7 @@ from netloom.dataplane.programs import COUNTS
 from netloom.errors import ArgumentError
 from netloom.findings import finding
 from netloom.session.arguments import real
+from netloom.session.checked import checked
 from netloom.session.session import Session
 from netloom.shown import units
 
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from netloom.findings import Finding
 
 
+@checked(queue_bytes=(0, 2**32 - 2))
 def dataplane_up(
     fabric: Fabric | str,
     ports: str | os.PathLike[str] | None = None,
@@ -118,6 +120,7 @@ def dataplane_up(
     }
 
 
+@checked()
 def dataplane_down(
     *, yes: bool = False, journal: str | os.PathLike[str] | None = None, session: Session | None = None
 ) -> dict[str, Any]:

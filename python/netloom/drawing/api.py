@@ -8,6 +8,7 @@ from typing import Any
 
 from netloom import extras
 from netloom.errors import ArgumentError
+from netloom.session.checked import checked
 from netloom.session.session import Session
 from netloom.session.sources import ending
 
@@ -33,6 +34,7 @@ _KINDS: dict[str, tuple[str, int | None, bool]] = {
 """By name: its module, after how many sources there may be any number, and whether these are folders."""
 
 
+@checked(dpi=(20, 2400))
 def draw(
     what: str,
     *sources: str | os.PathLike[str],

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from netloom.interference import accounts, exposure, losses
+from netloom.session.checked import checked
 from netloom.session.session import Session
 
 if TYPE_CHECKING:
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from netloom.interference.losses import Loss
 
 
+@checked()
 def find_interference(
     runs: str | os.PathLike[str],
     fabric: Fabric | str,

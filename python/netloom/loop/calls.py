@@ -15,18 +15,19 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from netloom import reading
+from netloom.apply.calls import Allowed
 from netloom.errors import ArgumentError, LiveError
 from netloom.loop import journal, summary
 from netloom.loop.live import LiveLoop
 from netloom.runs import lock
 from netloom.session import placement
-from netloom.session.arguments import real
+from netloom.session.checked import checked
 from netloom.session.session import Session
 
 if TYPE_CHECKING:
     from netloom._core import Fabric, Job
     from netloom.apply import Seen
-    from netloom.apply.calls import Allowed
     from netloom.live import Access, Manager
     from netloom.live.polling import Poll
     from netloom.loop.lived import Live
@@ -36,6 +37,7 @@ _INFER_SECONDS = 30.0
 """How long inference may take in a round, where that is longer than a round counts."""
 
 
+@checked(rounds=(1, 1_000_000), opensm=(1, 2**31 - 1), every=(0.01, 86400.0), canary=(0, 100))
 def loop_live(
     *,
     yes: bool = False,
@@ -107,11 +109,11 @@ def loop_live(
     --------
     >>> netloom.loop_live(rounds=3, every=60)["rounds"]  # doctest: +SKIP
     """
-    real("every", every, "seconds, 0.01 or more", 0.01)
-    real("canary", canary, "percent, 0 to 100", 0, 100)
     if vl_scheme is not None and counters_from is not None:
         raise ArgumentError("vl_scheme: needs counters by lane, which counters_from does not have")
     session = Session(seed=seed, threads=threads, time_limit=time_limit)
+    if jobs is not None:
+        reading.whole(jobs)  # It is read again in every round.
 
     def placed(fabric: Fabric) -> Sequence[Job]:
         return () if jobs is None else placement.placed(session, fabric, Path(jobs), again=True)

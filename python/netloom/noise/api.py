@@ -16,6 +16,7 @@ from netloom.findings import Finding, finding
 from netloom.noise.campaign import Campaign
 from netloom.noise.draws import over_seeds
 from netloom.noise.neighbours import LeaveOut
+from netloom.session.checked import checked
 from netloom.session.session import Session
 from netloom.session.side_by_side import partitions, side_by_side
 from netloom.session.sources import of_run
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from netloom.session.side_by_side import Line
 
 
+@checked()
 def measure_noise(
     scenario: str | os.PathLike[str],
     *,

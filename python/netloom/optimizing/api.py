@@ -12,6 +12,7 @@ from netloom.optimizing import matrices, unfit
 from netloom.optimizing.answer import answer
 from netloom.optimizing.asked import Asked
 from netloom.optimizing.product import Answer
+from netloom.session.checked import checked
 from netloom.session.session import Session
 from netloom.session.unfit import named, refuse_arguments
 
@@ -83,6 +84,7 @@ class OptimizedTables:
             _core.write_atomic(path, file)
 
 
+@checked(samples=(1, 1000), depth=(0, 1000), islands=(1, 1024), max_changes=(0, 2**63 - 1), lmc=(0, 7))
 def optimize_tables(
     fabric: Fabric | str,
     traffic: Traffic | Hose | str,

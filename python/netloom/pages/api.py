@@ -12,12 +12,14 @@ from netloom.loop import journal
 from netloom.manifest import MANIFEST, check
 from netloom.pages import cabled, folders, kinds, page, ran, result, routed
 from netloom.runs import folder as runs
+from netloom.session.checked import checked
 from netloom.session.session import Session
 
 if TYPE_CHECKING:
     from netloom._core import Fabric, Job, Routes, Traffic
 
 
+@checked()
 def report(
     what: Fabric | str | os.PathLike[str],
     traffic: Traffic | None = None,

@@ -10,8 +10,10 @@ from typing import Any
 from netloom.planning.judged import judged
 from netloom.planning.reference import bounded
 from netloom.planning.runs import run_times
+from netloom.session.checked import checked
 
 
+@checked()
 def plan(
     source: str | os.PathLike[str],
     *,

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class RunFolder:
-    """A folder of runs that is whole: what was altered since is refused.
+    """A folder of runs. A file that was altered since is refused when it is read.
 
     Attributes
     ----------
@@ -163,7 +163,7 @@ def read_run(path: str | os.PathLike[str]) -> RunFolder:
     Raises
     ------
     FormatError
-        If it is no such folder, or was altered since.
+        If it is no such folder, or its manifest was altered since. Files are looked at as they are read.
     OSError
         If it cannot be read.
 

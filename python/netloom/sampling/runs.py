@@ -12,6 +12,7 @@ from netloom.errors import ArgumentError
 from netloom.runs import folder as runs
 from netloom.runs.folder import Recorded
 from netloom.sampling.told import told as of_samples
+from netloom.session.checked import checked
 from netloom.session.session import Session
 from netloom.session.side_by_side import side_by_side
 from netloom.simulating.routings import Opened, opened, overrides, result_of, with_memory, written
@@ -20,6 +21,13 @@ if TYPE_CHECKING:
     from netloom._core import Fabric, Sampled, Scenario
 
 
+@checked(
+    hop_bits=(1, 5),
+    ecn_bytes=(0, 2**63 - 1),
+    sampling_seed=(0, 2**64 - 1),
+    rate=(1e-9, 1.0),
+    every_us=(0.1, 1e8),
+)
 def sample_routings(
     scenario: str | os.PathLike[str],
     *,

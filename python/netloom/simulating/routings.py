@@ -17,6 +17,7 @@ from netloom.runs import folder as runs
 from netloom.runs import lock
 from netloom.runs.folder import Recorded
 from netloom.session.arguments import real
+from netloom.session.checked import checked
 from netloom.session.faults import fallbacks
 from netloom.session.session import Session
 from netloom.session.side_by_side import partitions, side_by_side
@@ -50,6 +51,7 @@ class Opened:
     overrides: list[str]
 
 
+@checked()
 def simulate_routings(
     scenario: str | os.PathLike[str],
     *,

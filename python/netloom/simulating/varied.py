@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from netloom.errors import ArgumentError, FormatError
+from netloom.session.checked import checked
 from netloom.session.session import Session
 from netloom.session.side_by_side import partitions, side_by_side
 from netloom.session.sources import of_run
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from netloom._core import Scenario
 
 
+@checked()
 def simulate_varied(
     scenario: str | os.PathLike[str],
     *,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from netloom import reading
 from netloom.runs.lock import alone_in
+from netloom.session.checked import checked
 from netloom.sweeps import engine, hopeless, summary
 from netloom.sweeps.pool import LocalPool
 from netloom.sweeps.preparation import prepare
@@ -71,6 +72,7 @@ class Swept:
         return summary.sensitivity(self.table, self.spec, seed)
 
 
+@checked(workers=(1, 4096))
 def sweep(
     path: str | os.PathLike[str],
     folder: str | os.PathLike[str],

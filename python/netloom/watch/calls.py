@@ -15,7 +15,7 @@ from netloom.errors import ArgumentError, CountersError, NetloomError
 from netloom.findings import Finding, finding, findings
 from netloom.live.exporters import read_again
 from netloom.session import placement
-from netloom.session.arguments import real
+from netloom.session.checked import checked
 from netloom.session.session import Session
 from netloom.watch import journals, screen
 from netloom.watch.sources import Fetched, Polled, between, spans
@@ -32,6 +32,7 @@ _FOREIGN = "this looks like another fabric's file"
 """What the reader of counters says of those that do not fit."""
 
 
+@checked(hottest=(0, 2**31 - 1), every=(0.05, 86400.0))
 def watch_fabric(
     fabric: Fabric | str | None = None,
     *,
@@ -86,7 +87,8 @@ def watch_fabric(
     --------
     >>> next(netloom.watch_fabric("net.txt", counters_from="intervals.csv", once=True))  # doctest: +SKIP
     """
-    real("every", every, "seconds, 0.05 or more", 0.05)
+    if counters_from is not None and access is not None:
+        raise ArgumentError("counters_from: read instead of polling: expected no access beside it")
     session = Session()
     placing = None if jobs is None else Path(jobs)
     watching = Watching(

@@ -18,6 +18,7 @@ from netloom.files import Scratch
 from netloom.manifest import content
 from netloom.runs import folder as runs
 from netloom.session.arguments import real
+from netloom.session.checked import checked
 from netloom.session.session import Session
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 _SIMULATED_TICK_NS = 1.0
 
 
+@checked()
 def diagnose_run(
     run: str | os.PathLike[str], *, routing: str | None = None, try_: bool = False, threads: int = 0
 ) -> dict[str, Any]:
@@ -69,6 +71,7 @@ def diagnose_run(
     return of_run(Session(threads=threads), os.fspath(run), routing, try_=try_)
 
 
+@checked()
 def diagnose_counters(
     fabric: Fabric | str,
     counters: str | os.PathLike[str],
