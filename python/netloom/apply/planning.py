@@ -255,8 +255,8 @@ def plan(
 def with_lanes_in_force(seen: Seen, new: Routes, threads: int = 0) -> tuple[bool, str]:
     """What the lanes that switches have now make of new tables with credit loops on one lane.
 
-    Whether they break them at every service level, in the new tables and in all mixes with those in force; and
-    the same in words.
+    Whether they break them at every service level, in the new tables and in all mixes with those in force;
+    and the same in words.
     """
     from netloom import _core
     from netloom.live import sl2vl
