@@ -180,13 +180,25 @@ fn the_right_way_round(fabric: &Fabric, cables: &Cables, mut groups: Groups) -> 
     if places.windows(2).any(|two| two[0] == two[1]) {
         return groups;
     }
-    let Some(others) = describe(fabric, cables, numbered(&of), false) else { return groups };
+    // Lines whose switches are joined less than those of groups are none.
+    let of = numbered(&of);
+    let possible = |of: &[u32]| {
+        let mut size = vec![0u64; of.len()];
+        of.iter().for_each(|&g| size[g as usize] += 1);
+        size.into_iter().map(|n| n * n.saturating_sub(1)).sum::<u64>()
+    };
+    let [joined, inside] = within.map(|(pairs, _)| u64::from(pairs));
+    if joined * possible(&groups.of) < inside * possible(&of) {
+        return groups;
+    }
+    let Some(others) = describe(fabric, cables, of, false) else { return groups };
     // Cables side by side, a pair of neighbours: between groups, and within.
     let [between, within] = within.map(|(pairs, all)| f64::from(all) / f64::from(pairs.max(1)));
     if within > between {
         return others;
     }
-    if within == between {
+    // One switch of each group in every line.
+    if within == between && (others.count * groups.count) as usize == groups.of.len() {
         groups.deviations.push(format!(
             "its cables tell {} groups of {} switches as well: state the groups if these are meant",
             others.count, others.switches_a_group
