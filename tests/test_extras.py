@@ -81,6 +81,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "study recorder --rounds 1": (),
     "study afar --time-limit 0": (),
     "study steps --time-limit 0": ("learn",),
+    "study modes --benchmarks barrier --time-limit 0": (),
     "interference RUNS two-level:leaves=4,hosts=4,spines=2 ftree LINKS": (),
     "study chapter4 boxlibmg-64 --fabric TREE --lanes 1 --each 1": (),
     "diagnose net.txt --counters counters.csv": ("scipy",),

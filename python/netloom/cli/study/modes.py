@@ -73,7 +73,7 @@ def modes(
         "stopped": stopped,
         "reproducible": stopped is None,
     }
-    return run.finish(result, lambda: _text(result), rows=_flat(found), interrupted=stopped == "interrupted")
+    return run.finish(result, lambda: _text(result), rows=_flat(found), stopped=stopped)
 
 
 def _benchmarks(text: str) -> list[str]:
