@@ -160,7 +160,12 @@ static void define(struct thread *t, const struct comm *c, uint64_t identity)
  * order of what they did. */
 static inline uint64_t began_if(int own, int waits)
 {
-    return (waits || locking) && own && recording ? ticks() : 0;
+    if (!(waits || locking) || !own || !recording)
+        return 0;
+    /* A thread has its number before its first call: it may be that of one that ends while this waits. */
+    if (locking)
+        ready(&here);
+    return ticks();
 }
 
 #else

@@ -233,6 +233,7 @@ static struct block *new_block(int kind, size_t bytes)
     return block;
 }
 
+static inline int ready(struct thread *t);
 #include "events.h"
 
 /* A thread that ends leaves its block to another. */
