@@ -152,7 +152,7 @@ def test_communicators_of_the_same_members_are_told_apart(netloom, traced, mpi):
 
 
 @pytest.mark.parametrize("mpi", MPIS)
-@pytest.mark.parametrize("case", ["threads", "copies"])
+@pytest.mark.parametrize("case", ["threads", "copies", "handed"])
 def test_threads_may_use_the_same_tags_on_duplicates(netloom, traced, mpi, case):
     need(mpi)
     traced(*mpi.command(2, program(mpi, "contexts"), case))

@@ -1,8 +1,9 @@
 /* Communicators of the same members: two of each that a function makes, with messages that cross. `contexts kinds`:
  * rank 1 receives 4000 bytes of the first and then 4 of the second, which rank 0 sends the other way round.
  * `contexts threads`: a thread of each rank answers on a duplicate of the world, with the tag of the question;
- * `contexts copies`: each thread has a duplicate of its own, all with the same tags; `contexts probed`: all threads
- * find messages of one tag, whose handles go from one to another. */
+ * `contexts copies`: each thread has a duplicate of its own, all with the same tags; `contexts handed`: one waits
+ * in its first call until another has ended; `contexts probed`: all threads find messages of one tag, whose handles
+ * go from one to another. */
 #include "own.h"
 #include <pthread.h>
 
@@ -127,6 +128,26 @@ static void *ring(void *given)
     return NULL;
 }
 
+/* Rank 1 has a thread that waits in its first call until another one has ended. */
+static void *waits(void *given)
+{
+    (void)given;
+    MPI_Recv(in[0], 1, MPI_INT, 0, 9, copies[0], MPI_STATUS_IGNORE);
+    return NULL;
+}
+
+static void *ends(void *given)
+{
+    (void)given;
+    usleep(100000);
+    MPI_Sendrecv(out, 1, MPI_INT, 1 - me, 1, in[1], 1, MPI_INT, 1 - me, 1, copies[1], MPI_STATUS_IGNORE);
+    if (me == 0) {
+        usleep(200000);
+        MPI_Send(out, 1, MPI_INT, 1, 9, copies[0]);
+    }
+    return NULL;
+}
+
 static void *probe(void *given)
 {
     long which = (long)given;
@@ -152,7 +173,18 @@ int main(int argc, char **argv)
         kinds();
     else if (!strcmp(argv[1], "threads"))
         answered();
-    else {
+    else if (!strcmp(argv[1], "handed")) {
+        pthread_t first, second;
+        MPI_Comm_dup(WORLD, &copies[0]);
+        MPI_Comm_dup(WORLD, &copies[1]);
+        if (me == 1)
+            pthread_create(&first, NULL, waits, NULL);
+        pthread_create(&second, NULL, ends, NULL);
+        pthread_join(second, NULL);
+        if (me == 1)
+            pthread_join(first, NULL);
+        MPI_Barrier(WORLD);
+    } else {
         void *(*run)(void *) = strcmp(argv[1], "probed") ? ring : probe;
         pthread_t threads[THREADS];
         for (int i = 0; i <= THREADS; i++)
