@@ -56,5 +56,7 @@ def test_routes_that_are_none_are_refused_and_nothing_is_rolled_back():
         nl.ArgumentError, match=r"^routes: expected Routes, a file or an engine's name, found"
     ):
         nl.apply_routes(None, yes=True)  # type: ignore[arg-type]
+    with pytest.raises(nl.ArgumentError, match=r"^interface: expected a sequence of values, found"):
+        nl.dataplane_up("nothing", interface="a:1=eth0")
     with pytest.raises(nl.ArgumentError, match=r"^allow: expected some of standby"):
         nl.apply_routes("ftree", allow="standby")  # type: ignore[arg-type]

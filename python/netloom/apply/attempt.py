@@ -93,6 +93,10 @@ class Attempt:
                 if not mend and any(one["kind"] in BROKEN for one in [*planned.findings, *more]):
                     self.notes.append("where a cable was cut, --mend leads entries around it")
             result = self._result(planned, refused + more, recovered)
+        return self._ended(result)
+
+    def _ended(self, result: dict[str, Any]) -> dict[str, Any]:
+        """The result, unless the listener has raised."""
         if self._failed is not None:
             raise self._failed
         return result
@@ -113,11 +117,8 @@ class Attempt:
             if left is not None and yes and not refused:
                 self._finish_what_was_left()
                 left = self.journal.unfinished()
-        return {
-            "recovered": self.notes,
-            "unfinished": None if left is None else left.id,
-            "findings": refused,
-        }
+        unfinished = None if left is None else left.id
+        return self._ended({"recovered": self.notes, "unfinished": unfinished, "findings": refused})
 
     def _problems(self) -> list[Finding]:
         """Why OpenSM should not be asked; what is allowed becomes a note."""

@@ -6,7 +6,7 @@ import contextlib
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from netloom.cli.shared import options, render
 from netloom.cli.shared.exits import UsageError
@@ -17,12 +17,6 @@ from netloom.cli.shared.run import Run
 from netloom.cli.shared.unfit import exclude, named, need, refuse
 from netloom.errors import ArgumentError, LiveError
 from netloom.watch import screen
-
-if TYPE_CHECKING:
-    pass
-
-_FOREIGN = "this looks like another fabric's file"
-"""What the reader of counters says of those that do not fit."""
 
 _UNFIT = (
     *need(("--output",), ("--once",), "-o needs --once: one picture to write"),

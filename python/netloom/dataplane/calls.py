@@ -88,8 +88,6 @@ def dataplane_up(
     if (ports is None) == (not interface):
         raise ArgumentError("expected a table of ports, or interface: one of them")
     rate = real("rate", rate, "a share of packets, 1/65536 to 1", 1 / 65536, 1.0)
-    if queue_bytes is not None:
-        real("queue_bytes", queue_bytes, "bytes, 0 to 2^32 - 2", 0, 2**32 - 2)
     session = session or Session()
     attaching.need()
     net = session.fabric(fabric, warn=True)

@@ -150,8 +150,10 @@ def loop_of(
     output: Path | None,
 ) -> Iterator[Rounds]:
     """Rounds that have not begun, with the journal that they are written to."""
+    from netloom import extras
     from netloom.live import Access, Manager
 
+    extras.need("scipy", *([] if output is None else ["arrow"]))
     access = access or Access.local()
     manager = Manager.running(access, opensm)
     _check_manager(manager, allow)

@@ -87,6 +87,9 @@ def _test(
     def test(value: Any) -> None:
         if value is None and may_miss:
             return
+        if several and isinstance(value, str | bytes):
+            expected = f"some of {', '.join(choices)}" if choices else "a sequence of values"
+            raise ArgumentError(f"{name}: expected {expected}, found {_told(value)}")
         if kind == "bool":
             if type(value).__name__ not in ("bool", "bool_"):
                 raise ArgumentError(f"{name}: expected True or False, found {_told(value)}")
@@ -96,12 +99,12 @@ def _test(
             least, most = ranges[name]
             real(name, value, f"a number from {least:g} to {most:g}", least, most)
         elif several and choices:
-            if isinstance(value, str | bytes) or not all(one in choices for one in value):
+            if not all(one in choices for one in value):
                 raise ArgumentError(f"{name}: expected some of {', '.join(choices)}, found {_told(value)}")
         elif choices and value not in choices:
             raise ArgumentError(f"{name}: expected {' or '.join(choices)}, found {_told(value)}")
 
-    return test if kind in ("bool", "int", "float") or choices else None
+    return test if kind in ("bool", "int", "float") or choices or several else None
 
 
 def _choices(kind: str, names: Mapping[str, Any]) -> tuple[str, ...]:

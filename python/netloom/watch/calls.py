@@ -157,8 +157,7 @@ class Watching:
             self.net = self.session.fabric(self.fabric)
             self.what = self.counters
         self._place_jobs()
-        own = access is not None and not self.folders
-        if own and access is not None:
+        if access is not None and not self.folders:
             self.folders, word = journals.beside_manager(access)
             if word is not None:
                 self.session.note(word)

@@ -3,7 +3,8 @@
 //! A sender remembers what each mode took, a byte, by *class*: how far the receiver is (the same group or another), a power of two of size, and
 //! whether it is an all-to-all. What a message took is what its sender sees: from its first packet's turn until its last response. At
 //! first the two modes take turns. Then the better one is in use, and the other is tried once in a while: a switch needs a gain above
-//! [`LEAST_GAIN`], and above what the last switch missed by. Every trial, and every switch, doubles the time until the next, so in the end nothing changes.
+//! [`LEAST_GAIN`], and above what the last switch missed by. Every trial, and every switch, doubles the time until the
+//! next trial, up to [`MOST_WAIT`] messages, so changes become rare.
 //!
 //! Nothing of it is published.
 

@@ -45,7 +45,7 @@ def modes(
     fabric = published.FABRIC.format(links)
     net = run.fabric(fabric)
     first = run.seed
-    study = Study(net, range(first, first + seeds), left=lambda: run.left)
+    study = Study(net, range(first, first + seeds), links=links, left=lambda: run.left)
     rows: list[Row] = []
     stopped: str | None = None
     run.keeps()

@@ -167,9 +167,14 @@ class Study:
     """
 
     def __init__(
-        self, fabric: Fabric, seeds: range, *, left: Callable[[], float | None] = lambda: None
+        self,
+        fabric: Fabric,
+        seeds: range,
+        *,
+        links: int = published.LINKS,
+        left: Callable[[], float | None] = lambda: None,
     ) -> None:
-        self._fabric, self._seeds, self._left = fabric, seeds, left
+        self._fabric, self._seeds, self._links, self._left = fabric, seeds, links, left
         names = list(fabric.host_table()["name"])
         self._names = [str(names[host]) for host in hosts()]
 
@@ -186,7 +191,7 @@ class Study:
         found = Row(benchmark, size, {routing: [] for routing in ROUTINGS})
         sent = {routing: [0, 0] for routing in ROUTINGS}
         for seed in self._seeds:
-            text = scenario(benchmark, size, seed, self._names)
+            text = scenario(benchmark, size, seed, self._names, self._links)
             scene = _core.Scenario.on(self._fabric, text, f"{benchmark}.toml", Path())
             for routing in ROUTINGS:
                 told(f"{benchmark} {size}: {routing}, seed {seed}")
