@@ -146,14 +146,13 @@ fn hashed_modes_draw_by_message_and_in_order_by_pair() {
     let away = of(Mode::NminHash);
     assert!(away.detours.unwrap() > away.packets * 9 / 10, "{:?} of {}", away.detours, away.packets);
     // Two messages a pair: of each, all packets go one way, so the links between switches that one pair uses are few.
-    let pair = |mode| {
+    let used = |mode| {
         let script = Stream::of(&[1, 0], 2, 200_000);
         let outcome = run(net, options(mode, 0), vec![Job::new("pair", vec![HostId(0), HostId(70)], script)]);
-        let used = outcome.counters.sent.iter().filter(|sent| sent.packets > 0).count();
-        (used, outcome.packet_hops / outcome.packets)
+        outcome.counters.sent.iter().filter(|sent| sent.packets > 0).count()
     };
-    assert!(pair(Mode::InOrder).0 <= 2 * 5 * 2, "{:?}", pair(Mode::InOrder));
-    assert!(pair(Mode::NminHash).0 > pair(Mode::InOrder).0);
+    assert!(used(Mode::InOrder) <= 10);
+    assert!(used(Mode::NminHash) > used(Mode::InOrder));
 }
 
 /// What had which mode is counted, and nothing where nobody spoke of modes.
