@@ -102,6 +102,11 @@ class Netloom:
         )
         return Done(done.returncode, done.stdout.decode(), done.stderr.decode())
 
+    def path(self) -> str:
+        """The PATH of a shell that runs `netloom`: in forks, where that shows the same."""
+        first = [] if os.environ.get("NETLOOM_TEST_EXEC") else [str(self._server.script())]
+        return os.pathsep.join([*first, str(Path(self.command[0]).parent), os.environ["PATH"]])
+
     def ok(self, *arguments: object, code: int = 0, **options: Any) -> str:
         """Standard output of a run that must end with `code`."""
         done = self(*arguments, **options)

@@ -17,6 +17,7 @@ import os
 import pickle
 import pty
 import selectors
+import shlex
 import signal
 import socket
 import struct
@@ -102,6 +103,18 @@ class Server:
             (status,) = _LENGTH.unpack(_exactly(connection, _LENGTH.size))
         return os.waitstatus_to_exitcode(status), out, err
 
+    def script(self) -> Path:
+        """A folder for the PATH of a shell, whose `netloom` runs in a fork too."""
+        home = self._start()
+        folder = Path(home) / "bin"
+        if not folder.exists():
+            folder.mkdir()
+            client = Path(__file__).with_name("fork_client.py")
+            command = shlex.join([sys.executable, "-ISE", str(client), f"{home}/socket"])
+            (folder / "netloom").write_text(f'#!/bin/sh\nexec {command} "$@"\n')
+            (folder / "netloom").chmod(0o755)
+        return folder
+
     def close(self) -> None:
         """Ends the server."""
         if self._process is not None and self._folder is not None:
@@ -110,7 +123,8 @@ class Server:
             self._folder.cleanup()
             self._process = None
 
-    def _connect(self) -> socket.socket:
+    def _start(self) -> str:
+        """Its folder, with a socket that it listens to."""
         if self._process is None or self._folder is None:
             self._folder = tempfile.TemporaryDirectory(prefix="netloom-tests-")
             ready, told = os.pipe()
@@ -124,8 +138,11 @@ class Server:
             os.close(told)
             with open(ready, "rb") as pipe:
                 assert pipe.read() == b"ready", "the fork server did not start"
+        return self._folder.name
+
+    def _connect(self) -> socket.socket:
         connection = socket.socket(socket.AF_UNIX)
-        connection.connect(f"{self._folder.name}/socket")
+        connection.connect(f"{self._start()}/socket")
         return connection
 
 

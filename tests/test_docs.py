@@ -162,8 +162,7 @@ def test_pages_say_what_commands_print(page, netloom, paths):
     for when in ("before", "after"):
         reading = paths.opensm / "ft2_32" / f"perfquery_x_{when}.txt.gz"
         (netloom.folder / f"{when}.txt.gz").symlink_to(reading)
-    binaries = str(Path(netloom.command[0]).parent)
-    env = {**os.environ, "PATH": f"{binaries}:{os.environ['PATH']}", "COLUMNS": "100"}
+    env = {**os.environ, "PATH": netloom.path(), "COLUMNS": "100"}
     if page.stem in MPI:
         missing = [tool for tool in ("mpicc", "mpirun") if shutil.which(tool) is None]
         if missing:
