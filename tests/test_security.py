@@ -11,13 +11,16 @@ from conftest import ROOT
 
 
 def promises() -> list[tuple[str, list[str]]]:
-    """Each promise of the table, and its tests."""
+    """Each promise of the list, and its tests."""
     text = (ROOT / "SECURITY.md").read_text().partition("## What holds")[2].partition("\n## ")[0]
-    rows = [line.strip("| ").split(" | ") for line in text.splitlines() if line.startswith("| ")]
-    assert rows[0] == ["how", "held by (in `tests/`)"]
+    items = re.findall(r"^- \*\*(.+?)\.\*\*\s(.+?)(?=\n- |\n\n)", text, re.MULTILINE | re.DOTALL)
+    assert len(items) == text.count("\n- ") > 0
     return [
-        (row[0], re.findall(r"`(test_\w+\.py::test_\w+)`", row[-1]) if len(row) > 2 else [])
-        for row in rows[1:]
+        (
+            " ".join(promise.split()),
+            re.findall(r"`(test_\w+\.py::test_\w+)`", body.partition("*Held by*")[2]),
+        )
+        for promise, body in items
     ]
 
 

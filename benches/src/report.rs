@@ -8,13 +8,21 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use flate2::Crc;
 
-/// A Markdown table with aligned columns.
+/// No line of a page is longer, in characters.
+const WIDEST: usize = 200;
+/// Where longer lines of prose go on in the next line.
+const PROSE: usize = 120;
+
+/// A Markdown table; its columns are aligned where the lines stay within [`WIDEST`].
 pub fn grid(lines: &[Vec<String>]) -> String {
     let columns = lines.iter().map(Vec::len).max().unwrap_or(0);
     let cell = |line: &[String], column: usize| line.get(column).cloned().unwrap_or_default();
-    let widths: Vec<usize> = (0..columns)
+    let mut widths: Vec<usize> = (0..columns)
         .map(|column| lines.iter().map(|line| cell(line, column).chars().count()).max().unwrap_or(0).max(3))
         .collect();
+    if widths.iter().sum::<usize>() + 3 * columns + 1 > WIDEST {
+        widths.fill(1);
+    }
     let mut text = String::new();
     for (number, line) in lines.iter().enumerate() {
         for (column, width) in widths.iter().enumerate() {
@@ -80,10 +88,35 @@ fn between(page: &str, name: &str, text: &str) -> Option<String> {
     let begin = page.find(&format!("<!-- {name}: begin"))?;
     let stretch = begin + page[begin..].find("-->")? + 3;
     let end = stretch + page[stretch..].find(&format!("<!-- {name}: end"))?;
-    let text = text.trim();
+    let text = &broken(text.trim());
     let target = name.split(' ').next()?;
     let mark = format!("<!-- {name}: begin (by `make {target}`), sum {:08x} -->", sum(text));
     Some(format!("{}{mark}\n\n{text}\n\n{}", &page[..begin], &page[end..]))
+}
+
+/// The text with its lines of prose above [`WIDEST`] broken between words.
+fn broken(text: &str) -> String {
+    let mut lines = Vec::new();
+    for line in text.lines() {
+        if line.starts_with('|') || line.chars().count() <= WIDEST {
+            lines.push(line.to_owned());
+            continue;
+        }
+        let mut part = String::new();
+        for word in line.split(' ') {
+            // A line that begins so would be an item of a list.
+            let item = matches!(word, "-" | "+" | "*");
+            if !part.is_empty() && !item && part.chars().count() + 1 + word.chars().count() > PROSE {
+                lines.push(std::mem::take(&mut part));
+            }
+            if !part.is_empty() {
+                part.push(' ');
+            }
+            part += word;
+        }
+        lines.push(part);
+    }
+    lines.join("\n")
 }
 
 /// The CRC-32 of a stretch.
@@ -103,6 +136,20 @@ mod tests {
         // 30 years, 7 of them leap (72 … 96), then January and the 29th of February.
         assert_eq!(civil(30 * 365 + 7 + 59), (2000, 2, 29));
         assert_eq!(civil(30 * 365 + 7 + 366), (2001, 1, 1));
+    }
+
+    #[test]
+    fn no_line_is_too_long_for_a_page() {
+        let long = ["word"; 50].join(" ");
+        assert!(long.chars().count() > WIDEST);
+        let page = broken(&format!("{long}\n| {long} |"));
+        let lines: Vec<&str> = page.lines().collect();
+        // 24 words and the blanks between them are 119 characters.
+        assert_eq!(lines[0], ["word"; 24].join(" "));
+        assert_eq!(lines[..3].join(" "), long);
+        assert_eq!(lines[3], format!("| {long} |"));
+        let narrow = grid(&[vec!["a".into(), "b".into()], vec![long, "c".repeat(100)]]);
+        assert!(narrow.starts_with("| a | b |\n|---|---|\n| word word"));
     }
 
     #[test]

@@ -1,5 +1,7 @@
-//! Source files are short, say at their head what they are about, and name nothing outside the repository.
+//! Source files are short, say at their head what they are about, and name nothing outside the repository; lines of
+//! pages are short enough to be read and compared.
 
+use crate::links::prose;
 use crate::tree::Tree;
 
 /// A file longer than this asks to be split by idea.
@@ -8,6 +10,9 @@ const MAX_LINES: usize = 600;
 const HELP: &str = "crates/python/src/";
 /// Files that may be longer, each with the reason.
 const LONG: [(&str, &str); 0] = [];
+
+/// A line of a Markdown page is no longer, in characters, outside fenced code.
+const MAX_WIDTH: usize = 200;
 
 /// Source files above [`MAX_LINES`], and exceptions that nobody needs any more.
 pub fn check_sizes(tree: &Tree) -> Vec<String> {
@@ -48,6 +53,23 @@ pub fn check_heads(tree: &Tree) -> Vec<String> {
     findings
 }
 
+/// Lines of Markdown pages above [`MAX_WIDTH`] characters, but in fenced code: that is what commands print.
+pub fn check_widths(tree: &Tree) -> Vec<String> {
+    let mut findings = Vec::new();
+    for file in tree.ending(".md") {
+        for (number, line) in prose(&file.text) {
+            let width = line.chars().count();
+            if width > MAX_WIDTH {
+                let path = &file.path;
+                findings.push(format!(
+                    "{path}:{number}: {width} characters, more than {MAX_WIDTH}: break the line"
+                ));
+            }
+        }
+    }
+    findings
+}
+
 /// A clone stands alone: no file names a path outside the repository.
 pub fn check_alone(tree: &Tree) -> Vec<String> {
     // Written in pieces, so that this file passes its own check.
@@ -72,6 +94,14 @@ mod tests {
         let (short, long) = ("x\n".repeat(600), "x\n".repeat(601));
         let tree = Tree::of(&[("a.rs", &short), ("b.py", &long)]);
         assert_eq!(check_sizes(&tree), ["b.py: 601 lines, more than 600: split it by idea"]);
+    }
+
+    #[test]
+    fn two_hundred_characters_of_a_page_pass_and_one_more_only_in_fenced_code() {
+        let (widest, wider) = ("ü".repeat(200), "ü".repeat(201));
+        let text = format!("{widest}\n```\n{wider}\n```\n{wider}\n");
+        let tree = Tree::of(&[("a.md", &text), ("a.py", &wider)]);
+        assert_eq!(check_widths(&tree), ["a.md:5: 201 characters, more than 200: break the line"]);
     }
 
     #[test]

@@ -27,7 +27,7 @@ fn broken(tree: &Tree, file: &File) -> Vec<String> {
 }
 
 /// Lines outside fenced code, with their numbers.
-fn prose(text: &str) -> impl Iterator<Item = (usize, &str)> {
+pub fn prose(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let mut fenced = false;
     text.lines().enumerate().filter_map(move |(number, line)| {
         if line.trim_start().starts_with("```") {

@@ -10,7 +10,7 @@
 //! | [`python`] | which Python module may import which |
 //! | [`circles`] | no circles among the modules of a crate |
 //! | [`folders`] | folders of at most 20 source files |
-//! | [`files`] | sizes and heads of source files; nothing outside the repository |
+//! | [`files`] | sizes and heads of source files, widths of pages; nothing outside the repository |
 //! | [`stubs`] | what Rust exports stands in the type stubs |
 //! | [`json`] | schemas are JSON |
 //! | [`links`] | relative links of Markdown files lead somewhere |
@@ -67,13 +67,14 @@ fn tidy(root: &Path) -> ExitCode {
             return ExitCode::from(3);
         }
     };
-    let checks: [fn(&Tree) -> Vec<String>; 12] = [
+    let checks: [fn(&Tree) -> Vec<String>; 13] = [
         layers::check,
         python::check,
         circles::check,
         folders::check,
         files::check_sizes,
         files::check_heads,
+        files::check_widths,
         files::check_alone,
         stubs::check,
         json::check,

@@ -90,13 +90,9 @@ pub fn run(_: &mut Study) -> Section {
         tables: vec![table],
         claims: vec![Claim {
             what: "one job of five changes its traffic".into(),
-            asked: format!(
-                "within {} of the bound with the others fixed, in {}",
-                coarse(GAP),
-                spell(LIMIT.1)
-            ),
+            asked: format!("within {} of the bound, the others fixed, in {}", coarse(GAP), spell(LIMIT.1)),
             measured: format!(
-                "{} in {}; {entries} entries, of {destinations} of the job's {all} destinations; with {FEW} changes {} (AFAR {})",
+                "{} in {}; {entries} entries of {destinations} of {all} destinations; {FEW} changes: {} (AFAR {})",
                 percent(job.gap),
                 spell(job.seconds),
                 over(few),

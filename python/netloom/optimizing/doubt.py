@@ -1,9 +1,8 @@
-"""What `netloom infer` believes of its answer goes with the file it writes, and `netloom optimize` heeds it.
+"""The estimated error of inferred traffic: `netloom infer` writes it, `netloom optimize` reads it.
 
 A comment in .mtx and .csv, a remark in .npz and .parquet, says how far leaf sums are believed to be off.
-Routes for such traffic gain what they promise only as far as it is right: they replace today's only where
-that is more than the traffic may be off, so that routes of a guess are hardly ever worse than today's by more
-than its own error.
+New routes replace today's only where they gain more than that error. So routes of a guess are hardly ever
+worse than today's by more than its error.
 """
 
 from __future__ import annotations

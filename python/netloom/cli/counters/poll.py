@@ -41,13 +41,13 @@ def poll(
     fabric
         A dump of `ibnetdiscover`, of this fabric. [default: discovered now]
     seconds
-        Reads twice, so far apart, and takes what was counted in between. [default: one reading]
+        Seconds between two readings, whose difference is the result. [default: one reading]
     hosts
-        Asks adapters too, not only switches.
+        Read adapters too, not only switches.
     by_lane
-        Reads what was received by lane too: one datagram more a port.
+        Read bytes received by lane too: one more datagram per port.
     no_waits
-        Leaves out how long packets waited: a datagram less a port, where the wide counters lack it.
+        Do not read how long packets waited: one datagram fewer per port, where wide counters lack it.
     window
         How many datagrams are under way at a time.
     hottest

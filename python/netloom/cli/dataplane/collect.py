@@ -35,9 +35,9 @@ def collect(
     Parameters
     ----------
     seconds
-        For how long. [default: only what they have told so far]
+        For how long; with 0 only what receivers have reported so far.
     max_packets
-        Ends earlier, once there are so many.
+        End earlier, once there are so many packets.
     journal
         The folder with the journal of the installed programs. [default: /run/netloom-dataplane]
     options

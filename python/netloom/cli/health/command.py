@@ -43,10 +43,10 @@ def health(
         sysfs trees, an exporter's samples (a file, its URL, a folder of textfiles). [default: none; cables
         alone]
     after
-        A later reading of the same ports: errors are those in between. [default: since they were set back,
-        as one reading tells]
+        A later reading of the same ports: errors between the two are counted. [default: none; all errors
+        since the counters were reset]
     expect
-        What should be there: an earlier dump, a plan of cables by name, or a generator's spec.
+        What should be there: an earlier dump, a cabling plan by names, or a generator's spec.
     seconds
         The time between the readings, if the files do not have it; needed for rates.
     most

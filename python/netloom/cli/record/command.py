@@ -58,12 +58,12 @@ def record(
     matrix
         Sums by pair of ranks and by call.
     events
-        These, and what every call did, in order: a trace that can be replayed.
+        The sums, and what every call did, in order: a trace that can be replayed.
     events_limit
         Megabytes of events that a rank may write. Later events are in the sums only; the result says so.
         [default: 64]
     recover
-        Instead of a command: the hidden folder that a recording left which was killed itself.
+        Instead of a command: the hidden folder that a killed recording left.
     options
         Common options; `-o` writes a new folder: matrices, a jobs file, a scenario, and with `--events` the
         trace.
