@@ -117,8 +117,8 @@ def _text(result: dict[str, Any], most: int) -> str:
     )
     if result["unlisted_percent"] >= _TOLD_PERCENT:
         parts.append(
-            f"{result['unlisted_percent']:.1f} % of what hosts sent was sent while no listed run was on them: "
-            "a neighbour that is not listed"
+            f"{result['unlisted_percent']:.1f} % of what hosts sent was sent while no listed run was on "
+            "them: a neighbour that is not listed"
         )
     if len(told) > most:
         parts.append(f"{render.count(len(told) - most)} more runs: --most, or -o")

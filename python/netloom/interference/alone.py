@@ -5,7 +5,8 @@
     a + b * own + c * crossing + noise
 
 where *own* are the seconds for which its busiest link has bytes of its own, and *crossing* is what its bytes
-come to on links between switches over what its hosts send. Both depend on where its hosts are. How much they
+come to on links between switches over what its hosts send. Both are taken of what the quiet runs send on
+average: they say where the hosts are, not how much a run had to do, which is noise. How much they
 matter is not known: b is 0 where waiting hides behind computing and about 1 where it does not, c is above 0
 where every hop costs time. So they are draws: b from a normal distribution of mean `OWN` and deviation
 `OWN_DEVIATION`, c of mean 0 and deviation `CROSSING_DEVIATION` of the run's time, a from a flat one, and the
@@ -45,15 +46,18 @@ class Place:
 
     Attributes
     ----------
-    own_s, own_error_s : float
-        For how long its own bytes are on its busiest link, those of hosts included; and how far off that may
-        be, as counters do not say whose bytes a link carries.
+    sent_s : float
+        For how long a host of it sends, on average.
+    busiest, busiest_error : float
+        How many times as long its own bytes are on its busiest link, those of hosts included; and how far off
+        that may be, as counters do not say whose bytes a link carries.
     crossing, crossing_error : float
         Its bytes on links between switches over what its hosts send.
     """
 
-    own_s: float
-    own_error_s: float = 0.0
+    sent_s: float
+    busiest: float
+    busiest_error: float = 0.0
     crossing: float = 0.0
     crossing_error: float = 0.0
 
@@ -64,6 +68,7 @@ class Alone:
     mean and the covariance of a, b and c around `center`.
     """
 
+    sent_s: float
     center: Array
     noise_s: Array
     weights: Array
@@ -84,7 +89,8 @@ class Alone:
         """
         took = np.array(took_s, dtype=np.float64)
         n, mean = len(took), float(took.mean())
-        x = np.array([[0.0, one.own_s, one.crossing] for one in places])
+        sent_s = math.fsum(one.sent_s for one in places) / n
+        x = np.array([[0.0, sent_s * one.busiest, one.crossing] for one in places])
         center = x.mean(axis=0)
         design = x - center
         design[:, 0] = 1.0
@@ -101,15 +107,20 @@ class Alone:
         fit = left @ left / noise**2 - np.einsum("si,si->s", right, off)
         logs = -n * np.log(noise) - np.linalg.slogdet(inverse)[1] / 2 - fit / 2
         weights = np.exp(logs - logs.max())
-        return cls(center, noise, weights / weights.sum(), off + prior, covariances)
+        return cls(sent_s, center, noise, weights / weights.sum(), off + prior, covariances)
 
     def together(self, places: Sequence[Place]) -> tuple[float, float, float]:
         """What runs on these places take alone in all, seconds: the mean, and between what it is in 95 %."""
         m = len(places)
-        at = np.array([[m, one.own_s, one.crossing] for one in places]).sum(axis=0) - m * self.center
+        at = (
+            np.array([[m, self.sent_s * one.busiest, one.crossing] for one in places]).sum(axis=0)
+            - m * self.center
+        )
         at[0] = m
         # Whose bytes they are is guessed by one rule: the errors of several runs may all be to one side.
-        off = np.array([[0.0, one.own_error_s, one.crossing_error] for one in places]).sum(axis=0)
+        off = np.array([[0.0, self.sent_s * one.busiest_error, one.crossing_error] for one in places]).sum(
+            axis=0
+        )
         middles = self.means @ at
         squares = self.means**2 + np.diagonal(self.covariances, axis1=1, axis2=2)
         variances = m * self.noise_s**2 + np.einsum("i,sij,j->s", at, self.covariances, at) + squares @ off**2

@@ -18,7 +18,7 @@ import numpy as np
 
 from netloom.interference.accounts import Array, Carried, JobRun
 from netloom.interference.alone import Place
-from netloom.interference.strays import Strays
+from netloom.interference.presence import Presence
 
 if TYPE_CHECKING:
     from netloom._core import Fabric, Routes
@@ -45,6 +45,8 @@ class Exposure:
         The share of its time for which it is known what its hosts' links and those on its ways carried.
     place : Place
         What its hosts' places mean for what it takes alone.
+    sent : float
+        What its hosts sent, bytes.
     estimated : float
         The same share where neighbours' bytes are most by gravity alone, whatever the links counted: what
         routes that were not in force can be compared by.
@@ -55,6 +57,7 @@ class Exposure:
     neighbours: tuple[tuple[int, float], ...]
     covered: float
     place: Place
+    sent: float
     estimated: float
 
 
@@ -78,7 +81,7 @@ def exposures(
     between = np.asarray(table["between_switches"], dtype=bool)
     rate = np.asarray(table["bandwidth_bytes_per_s"], dtype=np.float64)
     receiving = _receiving(fabric)
-    strays = Strays.of(runs, carried, receiving)
+    presence = Presence.of(runs, carried, receiving)
     found = []
     for at, run in enumerate(runs):
         total, known = carried.during(run.start_s, run.end_s)
@@ -89,7 +92,7 @@ def exposures(
             if number != at and end > start:
                 meanwhile, _ = carried.during(start, end)
                 others[number] = _gravity(fabric, routes, other.hosts, meanwhile, receiving, threads)
-        hosts_of_none, theirs_of_none = strays.during(run, float(rate.max()))
+        hosts_of_none, theirs_of_none = presence.unlisted(run, float(rate.max()))
         if hosts_of_none:
             others[UNLISTED] = _gravity(fabric, routes, hosts_of_none, theirs_of_none, receiving, threads)
         # Links of hosts too: runs may share a host.
@@ -102,40 +105,51 @@ def exposures(
         # Loads are bytes over a link's rate in that of the fastest.
         estimated = float(np.where(used, theirs, 0.0).max(initial=0.0)) / (float(rate.max()) * run.seconds)
         place = _place(own, theirs, np.where(used, total, 0.0), share, between, rate, hosts)
+        sent = float(total[hosts].sum())
         link = int(np.argmax(exposed))
         if exposed[link] <= 0:
-            found.append(Exposure(0.0, None, (), covered, place, estimated))
+            found.append(Exposure(0.0, None, (), covered, place, sent, estimated))
             continue
         parts = sorted(
             ((number, float(one[link] / theirs[link])) for number, one in others.items() if one[link] > 0),
             key=lambda part: (-part[1], part[0]),
         )
-        found.append(Exposure(float(exposed[link]), link, tuple(parts), covered, place, estimated))
+        found.append(Exposure(float(exposed[link]), link, tuple(parts), covered, place, sent, estimated))
     return found
 
 
 def unlisted_percent(fabric: Fabric, runs: Sequence[JobRun], carried: Carried) -> float:
     """How much of all that hosts sent was sent while no run of the list was on them."""
-    return Strays.of(runs, carried, _receiving(fabric)).percent
+    return Presence.of(runs, carried, _receiving(fabric)).unlisted_percent()
 
 
 def _place(
-    own: Array, theirs: Array, total: Array, share: Array, between: np.ndarray, rate: Array, hosts: np.ndarray
+    own: Array,
+    theirs: Array,
+    total: Array,
+    share: Array,
+    between: np.ndarray,
+    rate: Array,
+    hosts: np.ndarray,
 ) -> Place:
     """By what its links carried less its neighbours' share; less what they send by gravity, and by what it
     sends by gravity itself, it would be another: so far off it may be.
     """
-    fastest = float(rate.max())
+    fastest, sent = float(rate.max()), float(total[hosts].sum())
+    if not sent:
+        return Place(0.0, 0.0, 0.0, 0.0, 0.0)
+    sent_s = float((total[hosts] / rate[hosts]).mean())
     kept = total * (1 - share)
     less = np.maximum(total - theirs * rate / fastest, 0.0)
-    own_s, *guesses = (float(one.max(initial=0.0)) for one in (kept / rate, less / rate, own / fastest))
-    sent = float(total[hosts].sum())
-    crossing, other = (float(one[between].sum()) / sent if sent else 0.0 for one in (kept, less))
+    busiest, *guesses = (
+        float(one.max(initial=0.0)) / sent_s for one in (kept / rate, less / rate, own / fastest)
+    )
+    crossing, other = (float(one[between].sum()) / sent for one in (kept, less))
     if not theirs.any():
-        return Place(own_s, 0.0, crossing, 0.0)
+        return Place(sent_s, busiest, 0.0, crossing, 0.0)
     # Three guesses in one interval: its half over the square root of 3 is an even distribution's deviation.
-    error = max(abs(guess - own_s) for guess in guesses) / 3**0.5
-    return Place(own_s, error, crossing, abs(other - crossing))
+    error = max(abs(guess - busiest) for guess in guesses) / 3**0.5
+    return Place(sent_s, busiest, error, crossing, abs(other - crossing))
 
 
 def _receiving(fabric: Fabric) -> np.ndarray:

@@ -12,14 +12,16 @@ its own places and its own noise. All runs of a job together have lost the sum, 
 **Nothing lost** has, exactly, who had no neighbour's bytes on any of its links.
 
 **No statement** is made of a job with fewer than `LEAST` other quiet runs; of a run that counters hardly
-cover; and of one that lost at least `FARTHEST` times as much as the neighbours' bytes on its worst link take:
-of generated runs one in a thousand lost 2.6 times that, so something else took the time. Who never runs
-undisturbed cannot be told from who is slow by himself.
+cover; of one whose hosts sent `OTHER` times as much as the median of its job's runs, or as little: it did
+other work and is nobody's reference; and of one that lost at least `FARTHEST` times as much as the
+neighbours' bytes on its worst link take: of generated runs one in a thousand lost 2.4 times that, so
+something else took the time. Who never runs undisturbed cannot be told from who is slow by himself.
 """
 
 from __future__ import annotations
 
 import math
+import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -35,13 +37,16 @@ LEAST = intervals.LEAST + 1
 """Other quiet runs that a statement needs."""
 COVERED = 0.9
 """Of a run's time, which counters must cover."""
+OTHER = 2.0
+"""Times as many bytes, or as few, are other work."""
 FARTHEST = 4.0
 """Times its exposure: nobody loses more to neighbours."""
 
-Reason = Literal["few-quiet", "beyond", "not-covered"]
+Reason = Literal["few-quiet", "beyond", "not-covered", "other-work"]
 WHY: dict[Reason, str] = {
     "few-quiet": f"fewer than {LEAST} other runs of the job were undisturbed",
     "beyond": f"they lost more than {FARTHEST:.0f} times what neighbours' bytes take, to something else",
+    "other-work": f"they sent {OTHER:.0f} times as much as runs of their job do, or as little",
     "not-covered": f"counters cover less than {COVERED:.0%} of its time",
 }
 """Why nothing is told, in words."""
@@ -80,6 +85,7 @@ def losses(runs: Sequence[JobRun], exposed: Sequence[Exposure], resolution_s: fl
         Of their starts and ends.
     """
     quiet = _quiet(runs, exposed)
+    other_work = _other_work(runs, exposed)
     models = {key: _alone(runs, exposed, of, resolution_s) for key, of in quiet.items() if len(of) >= LEAST}
     found = []
     for at, run in enumerate(runs):
@@ -89,6 +95,8 @@ def losses(runs: Sequence[JobRun], exposed: Sequence[Exposure], resolution_s: fl
             found.append(Loss(None, None, None, "not-covered", len(others)))
         elif exposed[at].link is None:
             found.append(Loss(0.0, 0.0, 0.0, None, len(others)))
+        elif other_work[at]:
+            found.append(Loss(None, None, None, "other-work", len(others)))
         elif len(others) < LEAST:
             found.append(Loss(None, None, None, "few-quiet", len(others)))
         else:
@@ -110,7 +118,11 @@ def of_jobs(
     """
     sums = {}
     for key, of in _quiet(runs, exposed).items():
-        disturbed = [at for at, run in enumerate(runs) if _key(run) == key and at not in of]
+        disturbed = [
+            at
+            for at, run in enumerate(runs)
+            if _key(run) == key and at not in of and found[at].minutes != 0.0
+        ]
         told = [at for at in disturbed if found[at].reason is None]
         if told:
             model = _alone(runs, exposed, of, resolution_s)
@@ -129,10 +141,25 @@ def _key(run: JobRun) -> tuple[str, int]:
 
 def _quiet(runs: Sequence[JobRun], exposed: Sequence[Exposure]) -> dict[tuple[str, int], list[int]]:
     found: dict[tuple[str, int], list[int]] = {_key(run): [] for run in runs}
+    other = _other_work(runs, exposed)
     for at, (run, exposure) in enumerate(zip(runs, exposed, strict=True)):
-        if exposure.share <= QUIET and exposure.covered >= COVERED:
+        if exposure.share <= QUIET and exposure.covered >= COVERED and not other[at]:
             found[_key(run)].append(at)
     return found
+
+
+def _other_work(runs: Sequence[JobRun], exposed: Sequence[Exposure]) -> list[bool]:
+    """Of each run, whether its hosts sent far more, or far less, than the median of its job's runs."""
+    sent: dict[tuple[str, int], list[float]] = {}
+    for run, exposure in zip(runs, exposed, strict=True):
+        if exposure.covered >= COVERED:
+            sent.setdefault(_key(run), []).append(exposure.sent)
+    usual = {key: statistics.median(one) for key, one in sent.items()}
+    return [
+        exposure.covered >= COVERED
+        and not usual[_key(run)] / OTHER <= exposure.sent <= usual[_key(run)] * OTHER
+        for run, exposure in zip(runs, exposed, strict=True)
+    ]
 
 
 def _alone(
