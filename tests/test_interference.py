@@ -60,8 +60,8 @@ def test_a_loss_is_what_a_run_took_beyond_the_quiet_ones():
     student = 2.571 * 50**0.5 * (7 / 6) ** 0.5 / 60
     assert last.high - last.minutes == pytest.approx(student, rel=0.1)
     assert last.minutes - last.low == pytest.approx(last.high - last.minutes)
-    # A quiet one has five others only: nothing is told.
-    assert {loss.reason for loss in found[:6]} == {"few-quiet"}
+    # A quiet one is compared with the five others: (590 - 602) / 60.
+    assert (found[1].minutes, found[1].quiet_runs) == (pytest.approx(-0.2), 5)
 
 
 def test_who_has_no_neighbours_has_lost_nothing_exactly():
@@ -131,7 +131,7 @@ def test_times_in_whole_seconds_leave_a_second_of_doubt():
     took = runs(*[600.0] * 8, 601)
     assert resolution_s(took) == 1.0
     last = losses(took, [one(0.0)] * 8 + [one(0.3)], resolution_s(took))[-1]
-    # Two rounded ends: sqrt(1/6) s; 1.96 of them are 0.8 s, and no more than a few seconds.
+    # Two rounded ends are off by less than a second: sqrt(1/3) s, of which 1.96 are 1.1 s.
     assert last.low < 0 < last.high
     assert 1.5 <= 60 * (last.high - last.low) <= 4
     assert resolution_s(runs(60, 180)) == 60.0
@@ -239,7 +239,7 @@ def test_intervals_hold_the_truth_on_generated_machines():
 @pytest.mark.parametrize("kind", ["hot", "unhurt"])
 def test_intervals_hold_where_time_depends_on_places(kind):
     found = counted(generated_fluid.site(kind, seed, runs=80) for seed in FLUID_MACHINES[:2])
-    assert found["intervals"] >= 30
+    assert found["intervals"] >= 20
     assert found["held_percent"] >= 85
     assert found["claimed_percent"] <= 10
 
@@ -278,12 +278,13 @@ def test_the_report_names_minutes_link_and_neighbours(netloom, paths):
     # What it lost in truth: 0.39 minutes (the simulation beside the others, and alone).
     halo = rows["halo", "106"]
     assert halo["low"] < 0.39 < halo["high"]
-    assert halo["low"] > 0
     assert {one["name"] for one in halo["neighbours"]} == {"solver", "fft"}
     assert sum(one["share_percent"] for one in halo["neighbours"]) == pytest.approx(100)
     assert halo["instead_percent"] is None
-    # One that ran by itself was exposed to nobody.
+    assert any(row["minutes_lost"] and row["low"] > 0 for row in rows.values())
+    # One that ran by itself was exposed to nobody, and lost nothing.
     alone = rows["halo", "109"]
+    assert (alone["minutes_lost"], alone["low"], alone["high"]) == (0.0, 0.0, 0.0)
     assert (alone["exposed_percent"], alone["worst_link"], alone["neighbours"]) == (0.0, None, [])
     text = netloom.ok("interference", *asked, "--most", "2", "--instead", "random")
     assert "with other routes" in text

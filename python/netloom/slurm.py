@@ -335,9 +335,7 @@ def _cells(line: str, header: Sequence[str], where: str) -> list[str]:
     """A row's cells, with the bars that a name holds."""
     cells = line.split("|")
     more = len(cells) - len(header)
-    if more > 0 and not any(cells[len(header) :]):
-        del cells[len(header) :]
-    elif more > 0:
+    if more > 0:
         free = [at for at, name in enumerate(header) if name in _FREE_TEXT]
         if [header[at] for at in free] != ["jobname"]:
             raise FormatError(

@@ -97,8 +97,8 @@ class Alone:
         prior = np.array([mean, OWN, 0.0])
         precision = np.diag([0.0, OWN_DEVIATION**-2, (CROSSING_DEVIATION * mean) ** -2])
         left = took - design @ prior
-        # A length of two rounded ends is off by a triangle's deviation.
-        least = max(resolution_s / math.sqrt(6), _LEAST_NOISE * mean)
+        # A length of two rounded ends is off by less than the resolution: evenly, at worst.
+        least = max(resolution_s / math.sqrt(3), _LEAST_NOISE * mean)
         noise = np.geomspace(least, max(3 * float(took.std(ddof=1)), 10 * least), _STEPS)
         inverse = (design.T @ design) / noise[:, None, None] ** 2 + precision
         covariances = np.linalg.inv(inverse)

@@ -26,14 +26,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from netloom import intervals
 from netloom.interference.accounts import JobRun
 from netloom.interference.alone import Alone, Place
 from netloom.interference.exposure import Exposure
 
 QUIET = 0.02
 """Of its time; a run with at most so much is quiet."""
-LEAST = intervals.LEAST + 1
+LEAST = 4
 """Other quiet runs that a statement needs."""
 COVERED = 0.9
 """Of a run's time, which counters must cover."""
