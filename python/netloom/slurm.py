@@ -158,6 +158,8 @@ def usable(
     past = len(jobs)
     jobs, untold = _there(jobs, period)
     past -= len(jobs) + len(untold)
+    # Of a job that was requeued, the last time that it ran.
+    jobs = list({(job.cluster, job.number): job for job in jobs}.values())
     shared = Counter(node for job in jobs for node in set(job.nodes))
     kept: list[SlurmJob] = []
     why: dict[str, list[str]] = {}
