@@ -315,15 +315,15 @@ def _of_table(text: str, label: str) -> list[SlurmJob]:
         if not step:
             rows.setdefault(tuple(cells), at)
     found = []
-    for cells, at in rows.items():
-        row = {name: cells[place] for name, place in column.items()}
+    for told, at in rows.items():
+        row = {name: told[place] for name, place in column.items()}
         states = row.get("state", "").split()[:1]
         made = _job(
-            cells[number],
+            told[number],
             row.get("jobname"),
             row["nodelist"],
             states,
-            tasks.get(cells[number]),
+            tasks.get(told[number]),
             row.get("cluster"),
             f"{label}:{at}",
             (row.get("start"), row.get("end")),

@@ -142,7 +142,8 @@ class Carried:
         """How much of each interval is in a time."""
         inside = np.maximum(np.minimum(self.end_s, end_s) - np.maximum(self.start_s, start_s), 0.0)
         length = self.end_s - self.start_s
-        return np.divide(inside, length, out=np.zeros_like(inside), where=length > 0)
+        part: Array = np.divide(inside, length, out=np.zeros_like(inside), where=length > 0)
+        return part
 
 
 def read(data: bytes, label: str, hosts: Mapping[str, int]) -> tuple[list[JobRun], list[str]]:

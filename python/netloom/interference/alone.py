@@ -133,8 +133,8 @@ def _quantile(share: float, weights: Array, means: Array, deviations: Array) -> 
     """Of a mixture of normal distributions, by bisection."""
     big = weights > 1e-9
     parts = list(zip(weights[big], means[big], deviations[big] * math.sqrt(2), strict=True))
-    low = min(mean - 9 * deviation for _, mean, deviation in parts)
-    high = max(mean + 9 * deviation for _, mean, deviation in parts)
+    low = float(min(mean - 9 * deviation for _, mean, deviation in parts))
+    high = float(max(mean + 9 * deviation for _, mean, deviation in parts))
     for _ in range(48):
         middle = (low + high) / 2
         below = math.fsum(

@@ -44,7 +44,7 @@ class Presence:
         there = np.zeros((len(carried.bytes), len(receiving)), dtype=np.uint16)
         for run in runs:
             here = np.flatnonzero((carried.start_s < run.end_s) & (carried.end_s > run.start_s))
-            there[np.ix_(here, run.hosts)] += 1
+            there[np.ix_(here, np.array(run.hosts))] += 1
         return cls(carried, there, receiving)
 
     def unlisted_percent(self) -> float:
