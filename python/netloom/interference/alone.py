@@ -10,9 +10,9 @@ average: they say where the hosts are, not how much a run had to do, which is no
 matter is not known: b is 0 where waiting hides behind computing and about 1 where it does not, c is above 0
 where every hop costs time. So they are draws: b from a normal distribution of mean `OWN` and deviation
 `OWN_DEVIATION`, c of mean 0 and deviation `CROSSING_DEVIATION` of the run's time, a from a flat one, and the
-noise's deviation from one that is flat in its logarithm above `_NOISE` of the time and falls off below. The quiet runs
-weigh them by Bayes' rule: that deviation by a sum over `_STEPS` values, the rest in closed form (Gelman et
-al., *Bayesian data analysis*, chapter 14).
+noise's deviation from one that is flat in its logarithm above `NOISE` of the time and falls off below. The
+quiet runs weigh them by Bayes' rule: that deviation by a sum over `_STEPS` values, the rest in closed form
+(Gelman et al., *Bayesian data analysis*, chapter 14).
 
 So, where quiet runs are placed alike, a run as they are is told by their mean, about with Student's interval;
 where they show what places cost, by their line; and where all of them lie close together, one with hosts far
@@ -35,7 +35,7 @@ OWN, OWN_DEVIATION = 0.6, 0.6
 """Of a second for which the busiest link has bytes longer: so much longer a run takes."""
 CROSSING_DEVIATION = 0.15
 """Of its time, for each byte on a link between switches by byte sent."""
-_NOISE = 0.005
+NOISE = 0.005
 """Of the mean: much less is unlikely. Four runs that a plane happens to meet would say that there is none."""
 _STEPS = 30
 _LEAST_NOISE = 1e-4
@@ -107,7 +107,7 @@ class Alone:
         right = (design.T @ left) / noise[:, None] ** 2
         off = np.einsum("sij,sj->si", covariances, right)
         fit = left @ left / noise**2 - np.einsum("si,si->s", right, off)
-        known = (_NOISE * mean / noise) ** 2
+        known = (NOISE * mean / noise) ** 2
         logs = -known / 2 - n * np.log(noise) - np.linalg.slogdet(inverse)[1] / 2 - fit / 2
         weights = np.exp(logs - logs.max())
         return cls(sent_s, center, noise, weights / weights.sum(), off + prior, covariances)
