@@ -15,7 +15,7 @@ from generated_site import counted, site
 from netloom import intervals
 from netloom.errors import FormatError
 from netloom.interference.accounts import Carried, JobRun, read, resolution_s
-from netloom.interference.alone import CROSSING_DEVIATION, NOISE, OWN, OWN_DEVIATION, Alone, Place
+from netloom.interference.alone import HOPS_DEVIATION, NOISE, OWN, OWN_DEVIATION, Alone, Place
 from netloom.interference.exposure import UNLISTED, Exposure, exposures, unlisted_percent
 from netloom.interference.losses import Loss, losses, of_jobs
 from netloom.interference.seeds import FLUID_MACHINES, MACHINES
@@ -75,12 +75,12 @@ def test_the_interval_is_bayes_rule_by_drawing():
     # The same model by brute force: slopes and noise drawn from what is assumed, weighed by the quiet runs.
     rng = np.random.default_rng(1)
     took = np.array([600.0, 604, 611, 607, 652, 640])
-    busiest, crossing = np.array([1.0, 1, 1, 1, 1.5, 1.2]), np.array([0.0, 0, 0.1, 0, 1.6, 1.2])
+    busiest, hops = np.array([1.0, 1, 1, 1, 1.5, 1.2]), np.array([0.0, 0, 0.1, 0, 1.6, 1.2])
     own, n, draws = 100 * busiest, len(took), 400_000
     b = rng.normal(OWN, OWN_DEVIATION, draws)
-    c = rng.normal(0, CROSSING_DEVIATION * took.mean(), draws)
+    c = rng.normal(0, HOPS_DEVIATION * took.mean(), draws)
     noise = np.exp(rng.uniform(np.log(1e-4 * took.mean()), np.log(3 * took.std(ddof=1)), draws))
-    left = took - np.outer(b, own) - np.outer(c, crossing)
+    left = took - np.outer(b, own) - np.outer(c, hops)
     # Over a flat mean, the likelihood is that of what is off the sample's.
     a = left.mean(axis=1)
     logs = -(n - 1) * np.log(noise) - ((left - a[:, None]) ** 2).sum(axis=1) / 2 / noise**2
@@ -88,7 +88,7 @@ def test_the_interval_is_bayes_rule_by_drawing():
     kept = rng.choice(draws, 100_000, p=np.exp(logs - logs.max()) / np.exp(logs - logs.max()).sum())
     a, b, c, noise = a[kept], b[kept], c[kept], noise[kept]
     drawn = a + b * 130 + c * 1.0 + noise * rng.normal(size=len(kept)) * (1 + 1 / n) ** 0.5
-    model = Alone.of(list(took), [Place(100.0, *at) for at in zip(busiest, [0.0] * n, crossing, strict=True)])
+    model = Alone.of(list(took), [Place(100.0, *at) for at in zip(busiest, [0.0] * n, hops, strict=True)])
     mean, low, high = model.together([Place(100.0, 1.3, 0.0, 1.0)])
     assert mean == pytest.approx(drawn.mean(), abs=1.0)
     assert (low, high) == (

@@ -2,14 +2,14 @@
 
 **The model.** Alone, a run takes
 
-    a + b * own + c * crossing + noise
+    a + b * own + c * hops + noise
 
-where *own* are the seconds for which its busiest link has bytes of its own, and *crossing* is what its bytes
+where *own* are the seconds for which its busiest link has bytes of its own, and *hops* is what its bytes
 come to on links between switches over what its hosts send. Both are taken of what the quiet runs send on
 average: they say where the hosts are, not how much a run had to do, which is noise. How much they
 matter is not known: b is 0 where waiting hides behind computing and about 1 where it does not, c is above 0
 where every hop costs time. So they are draws: b from a normal distribution of mean `OWN` and deviation
-`OWN_DEVIATION`, c of mean 0 and deviation `CROSSING_DEVIATION` of the run's time, a from a flat one, and the
+`OWN_DEVIATION`, c of mean 0 and deviation `HOPS_DEVIATION` of the run's time, a from a flat one, and the
 noise's deviation from one that is flat in its logarithm above `NOISE` of the time and falls off below. The
 quiet runs weigh them by Bayes' rule: that deviation by a sum over `_STEPS` values, the rest in closed form
 (Gelman et al., *Bayesian data analysis*, chapter 14).
@@ -33,7 +33,7 @@ Array = npt.NDArray[np.float64]
 
 OWN, OWN_DEVIATION = 0.6, 0.6
 """Of a second for which the busiest link has bytes longer: so much longer a run takes."""
-CROSSING_DEVIATION = 0.15
+HOPS_DEVIATION = 0.15
 """Of its time, for each byte on a link between switches by byte sent."""
 NOISE = 0.005
 """Of the mean: much less is unlikely. Four runs that a plane happens to meet would say that there is none."""
@@ -53,15 +53,15 @@ class Place:
     busiest, busiest_error : float
         How many times as long its own bytes are on its busiest link, those of hosts included; and how far off
         that may be, as counters do not say whose bytes a link carries.
-    crossing, crossing_error : float
+    hops, hops_error : float
         Its bytes on links between switches over what its hosts send.
     """
 
     sent_s: float
     busiest: float
     busiest_error: float = 0.0
-    crossing: float = 0.0
-    crossing_error: float = 0.0
+    hops: float = 0.0
+    hops_error: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -92,12 +92,12 @@ class Alone:
         took = np.array(took_s, dtype=np.float64)
         n, mean = len(took), float(took.mean())
         sent_s = math.fsum(one.sent_s for one in places) / n
-        x = np.array([[0.0, sent_s * one.busiest, one.crossing] for one in places])
+        x = np.array([[0.0, sent_s * one.busiest, one.hops] for one in places])
         center = x.mean(axis=0)
         design = x - center
         design[:, 0] = 1.0
         prior = np.array([mean, OWN, 0.0])
-        precision = np.diag([0.0, OWN_DEVIATION**-2, (CROSSING_DEVIATION * mean) ** -2])
+        precision = np.diag([0.0, OWN_DEVIATION**-2, (HOPS_DEVIATION * mean) ** -2])
         left = took - design @ prior
         # A length of two rounded ends is off by less than the resolution: evenly, at worst.
         least = max(resolution_s / math.sqrt(3), _LEAST_NOISE * mean)
@@ -116,14 +116,12 @@ class Alone:
         """What runs on these places take alone in all, seconds: the mean, and between what it is in 95 %."""
         m = len(places)
         at = (
-            np.array([[m, self.sent_s * one.busiest, one.crossing] for one in places]).sum(axis=0)
+            np.array([[m, self.sent_s * one.busiest, one.hops] for one in places]).sum(axis=0)
             - m * self.center
         )
         at[0] = m
         # Whose bytes they are is guessed by one rule: the errors of several runs may all be to one side.
-        off = np.array([[0.0, self.sent_s * one.busiest_error, one.crossing_error] for one in places]).sum(
-            axis=0
-        )
+        off = np.array([[0.0, self.sent_s * one.busiest_error, one.hops_error] for one in places]).sum(axis=0)
         middles = self.means @ at
         squares = self.means**2 + np.diagonal(self.covariances, axis1=1, axis2=2)
         variances = m * self.noise_s**2 + np.einsum("i,sij,j->s", at, self.covariances, at) + squares @ off**2

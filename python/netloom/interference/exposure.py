@@ -144,12 +144,12 @@ def _place(
     busiest, *guesses = (
         float(one.max(initial=0.0)) / sent_s for one in (kept / rate, less / rate, own / fastest)
     )
-    crossing, other = (float(one[between].sum()) / sent for one in (kept, less))
+    hops, other = (float(one[between].sum()) / sent for one in (kept, less))
     if not theirs.any():
-        return Place(sent_s, busiest, 0.0, crossing, 0.0)
+        return Place(sent_s, busiest, 0.0, hops, 0.0)
     # Three guesses in one interval: its half over the square root of 3 is an even distribution's deviation.
     error = max(abs(guess - busiest) for guess in guesses) / 3**0.5
-    return Place(sent_s, busiest, error, crossing, abs(other - crossing))
+    return Place(sent_s, busiest, error, hops, abs(other - hops))
 
 
 def _receiving(fabric: Fabric) -> np.ndarray:
