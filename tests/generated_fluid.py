@@ -1,4 +1,4 @@
-"""A second model of a machine, which shares no code with the first: jobs as fluids on the links of a tree.
+"""A second model of a machine, which nothing simulates: jobs as fluids on the links of a tree.
 
 A job's time alone may depend on where its hosts are: on what its busiest link carries (`hot`), or on how much
 of what it sends leaves its leaf (`hops`), or not at all (`flat`). Its neighbours' bytes on a link hold it up
