@@ -10,12 +10,13 @@ that no neighbour makes, its hosts, and counters.
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 
 import netloom as nl
-from netloom.interference.accounts import Carried, JobRun
+from netloom.interference.accounts import Carried, JobRun, resolution_s
 from netloom.interference.exposure import Exposure, exposures
 from netloom.interference.losses import QUIET, Loss, losses, of_jobs
 from netloom.interference.seeds import MACHINES
@@ -47,7 +48,7 @@ class Site:
     def found(self) -> tuple[list[Exposure], list[Loss]]:
         """What is told of it."""
         exposed = exposures(self.fabric, self.routes, self.runs, self.carried, threads=1)
-        return exposed, losses(self.runs, exposed)
+        return exposed, losses(self.runs, exposed, resolution_s(self.runs))
 
 
 def site(seed: int, rounds: int = ROUNDS) -> Site:
@@ -129,29 +130,40 @@ def _job(rng: np.random.Generator, number: int, hosts: int) -> dict:
     }
 
 
-def measured(machines: list[int]) -> dict[str, float]:
-    """How often intervals of runs and of jobs' sums hold the truth; how often a loss is claimed for none."""
-    told = held = none = claimed = runs = sums = sums_held = 0
-    for seed in machines:
-        one = site(seed)
+def counted(sites: Iterable[Site]) -> dict[str, float]:
+    """How often intervals of runs and of jobs' sums hold the truth; how often a loss is claimed for none.
+
+    Runs without neighbours are told to have lost nothing, exactly: they count as told, not as intervals.
+    """
+    runs = told = alone = alone_held = intervals = held = none = claimed = sums = sums_held = 0
+    for one in sites:
         exposed, found = one.found()
         for truth, total in _sums(one, exposed, found):
             sums += 1
             sums_held += total.low <= truth / 60 <= total.high
-        for run, loss, truth in zip(one.runs, found, one.lost_s, strict=True):
+        for run, share, loss, truth in zip(one.runs, exposed, found, one.lost_s, strict=True):
             runs += 1
             if loss.minutes is None:
                 continue
             told += 1
-            held += loss.low <= truth / 60 <= loss.high
             # A thousandth of its time is nothing.
-            if truth < 1e-3 * run.seconds:
+            nothing = truth < 1e-3 * run.seconds
+            if share.link is None:
+                alone += 1
+                alone_held += nothing
+                continue
+            intervals += 1
+            held += loss.low <= truth / 60 <= loss.high
+            if nothing:
                 none += 1
                 claimed += loss.low > 0
     return {
         "runs": runs,
-        "told": told,
-        "held_percent": 100 * held / max(told, 1),
+        "told_percent": 100 * told / max(runs, 1),
+        "without_neighbours": alone,
+        "of_these_lost_none_percent": 100 * alone_held / max(alone, 1),
+        "intervals": intervals,
+        "held_percent": 100 * held / max(intervals, 1),
         "lost_none": none,
         "claimed_percent": 100 * claimed / max(none, 1),
         "sums": sums,
@@ -162,7 +174,7 @@ def measured(machines: list[int]) -> dict[str, float]:
 def _sums(one: Site, exposed: list[Exposure], found: list[Loss]) -> list[tuple[float, Loss]]:
     """What the disturbed runs of each job of which something is told lost, in truth and as told."""
     pairs = []
-    for (job, hosts), total in of_jobs(one.runs, exposed).items():
+    for (job, hosts), total in of_jobs(one.runs, exposed, found, resolution_s(one.runs)).items():
         lost = [
             truth
             for run, share, loss, truth in zip(one.runs, exposed, found, one.lost_s, strict=True)
@@ -175,4 +187,4 @@ def _sums(one: Site, exposed: list[Exposure], found: list[Loss]) -> list[tuple[f
 
 if __name__ == "__main__":
     count = int(sys.argv[1]) if len(sys.argv) > 1 else len(MACHINES)
-    print(measured(list(MACHINES[:count])))
+    print(counted(map(site, MACHINES[:count])))

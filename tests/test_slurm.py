@@ -50,6 +50,37 @@ def test_squeue_and_sacct_tell_nodes_and_tasks():
     assert slurm.read(bars.encode(), "sacct.txt") == found
 
 
+def test_a_requeued_job_counts_by_the_time_it_ran():
+    text = (
+        "JobID|JobName|Start|End|NodeList|State\n"
+        "7|a|100|200|host0000,host0001|REQUEUED\n"
+        "7|a|300|400|host0002,host0003|COMPLETED\n"
+    )
+    found = slurm.read(text.encode(), "sacct.txt")
+    assert [(one.start, one.ended) for one in found] == [(100.0, True), (300.0, True)]
+    names = [f"host000{at}" for at in range(4)]
+    for period, nodes in (("100,150", names[:2]), ("350,390", names[2:]), ("100,400", names[2:])):
+        kept, told = slurm.usable(found, names, "sacct.txt", slurm.Period.parse(period))
+        assert [one.nodes for one in kept] == [nodes]
+        assert told == []
+
+
+def test_parts_of_a_heterogeneous_job_are_numbered_as_sacct_does():
+    parts = [
+        job(20 + at, f"host000{at}", het={"job_id": 20, "job_offset": {"set": True, "number": at}})
+        for at in (0, 1)
+    ]
+    single = job(30, "host0002", het={"job_id": 0, "job_offset": {"set": False, "number": 0}})
+    found = slurm.read(squeue(*parts, single), "q.json")
+    assert [one.number for one in found] == ["20+0", "20+1", "30"]
+
+
+def test_a_byte_order_mark_is_passed_over():
+    marked = b"\xef\xbb\xbf" + SACCT.encode()
+    assert slurm.is_slurm(marked)
+    assert slurm.read(marked, "sacct.txt") == slurm.read(SACCT.encode(), "sacct.txt")
+
+
 def test_what_cannot_be_used_is_left_out_and_told():
     jobs = slurm.read(
         squeue(

@@ -39,21 +39,6 @@ def test_features_are_sum_mean_and_maximum_of_a_steps_part_of_each_interval():
     assert found[1].tolist() == [20, 10, 20, 4, 2, 4, 1, 0.5, 1, 0, 0, 0]
 
 
-def test_any_counters_have_the_features_of_the_run_that_they_are_of():
-    fabric = nl.Fabric.generate("dragonfly:p=2,a=4,h=2")
-    keys = steps.scenario(fabric, "ugal", 2, 0, 0)
-    measured = nl.simulate(nl.Scenario.from_dict(keys))
-    counters = nl.simulate(nl.Scenario.from_dict(keys), counted=True, counted_every_us=25.0).counted()
-    links = np.arange(0, fabric.links, 3)
-    ends = np.array([0.2, 0.5]) * measured.end_ps / 1e12
-    one, other = (
-        regression.features(counted, links, ends, measured.lanes)
-        for counted in (regression.of_intervals(measured.intervals()), regression.of_counters(counters))
-    )
-    assert one.any()
-    np.testing.assert_allclose(one, other, rtol=1e-12)
-
-
 def test_folds_are_of_whole_runs():
     runs = np.repeat(np.arange(23), 5)
     fold = regression.folds(runs, 10, 3)

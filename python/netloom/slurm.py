@@ -8,9 +8,11 @@ end, whatever became of them.
 Grammar. JSON: `{"jobs": [{"job_id", "name", "nodes": HOSTLIST, "job_state": WORD or [WORD] (squeue) or
 "state": {"current": WORD or [WORD]} (sacct), "cluster", "tasks": N or {"number": N}, "steps": [{"tasks":
 {"count": N}}], "start_time", "end_time" (squeue) or "time": {"start", "end"} (sacct), seconds since 1970}]}`;
-of other keys nothing is asked. Text: a header with `JobID` and `NodeList` between bars, a row a job or step
-(`123.batch`, `123.0`), of which only `NTasks` counts; `Start` and `End` as `2026-11-27T10:00:00`, local time,
-or in seconds since 1970.
+"het": {"job_id", "job_offset"} of a component of a heterogeneous job; of other keys nothing is asked. Text: a
+header with `JobID` and `NodeList` between bars, a row a job or step (`123.batch`, `123.0`), of which only
+`NTasks` counts; `Start` and `End` as `2026-11-27T10:00:00`, local time, or in seconds since 1970. A job that
+was requeued has a row for every time that it ran. sacct escapes no bar: those that are too many are
+`JobName`'s, if that is the only column of free text. A byte order mark is passed over.
 Source: Slurm 21.08 to 24.11, `man squeue`, `man sacct`, data_parser plugins v0.0.37 to v0.0.42.
 """
 
@@ -19,6 +21,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from codecs import BOM_UTF8
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -36,6 +39,11 @@ _ENDED = (
 )
 """States of jobs that have their nodes no more."""
 _NO_NODES = ("", "none", "none assigned", "(null)", "unknown", "n/a")
+_FREE_TEXT = {
+    *("jobname", "admincomment", "comment", "systemcomment", "constraints", "reason", "submitline", "wckey"),
+    *("workdir", "container", "extra", "failednode", "licenses"),
+}
+"""Columns of sacct that may hold a bar."""
 _TOLD = 5
 """Jobs that are told one by one of every reason."""
 
@@ -105,7 +113,7 @@ class Period:
 
 def is_slurm(data: bytes) -> bool:
     """Whether this is Slurm's output and not a jobs file (TOML)."""
-    head = data.lstrip()[:4096]
+    head = data.removeprefix(BOM_UTF8).lstrip()[:4096]
     first = head.split(b"\n")[0]
     return (
         head.startswith(b"{")
@@ -128,7 +136,7 @@ def read(data: bytes, label: str) -> list[SlurmJob]:
         Naming the line or job, and what was expected.
     """
     try:
-        text = data.decode()
+        text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise FormatError(f"{label}: expected UTF-8, found another octet at {error.start}", label) from None
     return _of_json(text, label) if text.lstrip().startswith("{") else _of_table(text, label)
@@ -150,6 +158,8 @@ def usable(
     past = len(jobs)
     jobs, untold = _there(jobs, period)
     past -= len(jobs) + len(untold)
+    # Of a job that was requeued, the last time that it ran.
+    jobs = list({(job.cluster, job.number): job for job in jobs}.values())
     shared = Counter(node for job in jobs for node in set(job.nodes))
     kept: list[SlurmJob] = []
     why: dict[str, list[str]] = {}
@@ -244,7 +254,7 @@ def _of_json(text: str, label: str) -> list[SlurmJob]:
             counts = [_number(step.get("tasks")) for step in steps if isinstance(step, Mapping)]
             tasks = max((count for count in counts if count is not None), default=None)
         made = _job(
-            row.get("job_id"),
+            _component(row),
             row.get("name"),
             nodes,
             [str(one) for one in states],
@@ -256,6 +266,15 @@ def _of_json(text: str, label: str) -> list[SlurmJob]:
         if made is not None:
             jobs.append(made)
     return jobs
+
+
+def _component(row: Mapping[str, Any]) -> Any:
+    """The number of a job; of a part of a heterogeneous one as sacct prints it, `123+1`."""
+    het = row.get("het")
+    whole = _number(het.get("job_id")) if isinstance(het, Mapping) else None
+    if whole is None or not isinstance(het, Mapping):
+        return row.get("job_id")
+    return f"{whole}+{_number(het.get('job_offset')) or 0}"
 
 
 def _times(row: Mapping[str, Any]) -> tuple[Any, Any]:
@@ -279,31 +298,32 @@ def _of_table(text: str, label: str) -> list[SlurmJob]:
             "expected a header with JobID and NodeList (sacct -P -o JobID,JobName,NodeList,State,NTasks)"
         )
         raise FormatError(f"{label}:{start + 1}: {expected}", label)
-    rows: dict[str, tuple[int, dict[str, str]]] = {}
+    rows: dict[tuple[str, ...], int] = {}
     tasks: dict[str, int] = {}
+    # sacct -p ends its lines with a bar too, sacct -P does not.
+    ending = lines[start].endswith("|")
     for at, line in enumerate(lines[start + 1 :], start + 2):
         if not line.strip():
             continue
-        cells = line.split("|")
-        if len(cells) < len(header):
-            raise FormatError(f"{label}:{at}: expected {len(header)} columns, found {len(cells)}", label)
-        row = {name: cells[place].strip() for name, place in column.items()}
-        job, _, step = cells[number].strip().partition(".")
+        cells = _cells(line.removesuffix("|") if ending else line, header, f"{label}:{at}")
+        job, _, step = cells[number].partition(".")
         if not job:
             raise FormatError(f"{label}:{at}: expected a JobID, found none", label)
-        if (count := _number(row.get("ntasks"))) is not None:
-            tasks[job] = max(count, tasks.get(job, 0))
+        ntasks = _number(cells[column["ntasks"]]) if "ntasks" in column else None
+        if ntasks is not None:
+            tasks[job] = max(ntasks, tasks.get(job, 0))
         if not step:
-            rows[job] = at, row
+            rows.setdefault(tuple(cells), at)
     found = []
-    for job, (at, row) in rows.items():
+    for told, at in rows.items():
+        row = {name: told[place] for name, place in column.items()}
         states = row.get("state", "").split()[:1]
         made = _job(
-            job,
+            told[number],
             row.get("jobname"),
             row["nodelist"],
             states,
-            tasks.get(job),
+            tasks.get(told[number]),
             row.get("cluster"),
             f"{label}:{at}",
             (row.get("start"), row.get("end")),
@@ -311,6 +331,22 @@ def _of_table(text: str, label: str) -> list[SlurmJob]:
         if made is not None:
             found.append(made)
     return found
+
+
+def _cells(line: str, header: Sequence[str], where: str) -> list[str]:
+    """A row's cells, with the bars that a name holds."""
+    cells = line.split("|")
+    more = len(cells) - len(header)
+    if more > 0:
+        free = [at for at, name in enumerate(header) if name in _FREE_TEXT]
+        if [header[at] for at in free] != ["jobname"]:
+            raise FormatError(
+                f"{where}: expected {len(header)} columns, found {len(cells)}: a name with a bar?"
+            )
+        cells[free[0] : free[0] + more + 1] = ["|".join(cells[free[0] : free[0] + more + 1])]
+    elif more < 0:
+        raise FormatError(f"{where}: expected {len(header)} columns, found {len(cells)}")
+    return [cell.strip() for cell in cells]
 
 
 def _has_ended(state: str) -> bool:
@@ -333,7 +369,11 @@ def _job(
     """A job that has nodes, or had them; None for one that waits."""
     from netloom import _core
 
-    if nodes is None or str(nodes).strip().lower() in _NO_NODES or any(one in _NOT_THERE for one in states):
+    start, end = map(_time, times)
+    # A requeued job's earlier times have nodes, and an end.
+    again = "REQUEUED" in states and start is not None and end is not None
+    waits = any(one in _NOT_THERE for one in states) and not again
+    if nodes is None or str(nodes).strip().lower() in _NO_NODES or waits:
         return None
     if not isinstance(nodes, str):
         raise FormatError(f"{where}: expected nodes as a hostlist, found {type(nodes).__name__}")
@@ -344,8 +384,7 @@ def _job(
     except NetloomError as error:
         raise FormatError(f"{where}: nodes: {error}") from None
     # `COMPLETING` alone is of a job whose nodes are not free yet; beside it stands what became of the job.
-    ended = any(map(_has_ended, states))
-    start, end = map(_time, times)
+    ended = again or any(map(_has_ended, states))
     of = str(cluster) if cluster else None
     return SlurmJob(str(number), str(name or ""), hosts, tasks, of, ended, start, end)
 

@@ -12,6 +12,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
+_TOLD_PERCENT = 0.1
+"""Of all bytes: less than that by unlisted runs is not worth a line."""
+
+
 def interference(
     runs: str,
     fabric: str,
@@ -57,7 +61,7 @@ def _flat(row: Mapping[str, Any]) -> dict[str, Any]:
     link = row["worst_link"]
     flat = {key: value for key, value in row.items() if key not in ("worst_link", "neighbours")}
     flat["worst_link"] = None if link is None else link["link"]
-    flat["neighbours"] = " ".join(f"{one['name']}.{one['number']}" for one in row["neighbours"])
+    flat["neighbours"] = " ".join(f"{one['name']}.{one['number']}".strip(".") for one in row["neighbours"])
     return flat
 
 
@@ -75,14 +79,15 @@ def _text(result: dict[str, Any], most: int) -> str:
         [row["job"], str(row["hosts"]), *interval(row), str(row["quiet_runs"])] for row in result["together"]
     ]
     parts.append(render.table(header, lines, right=range(1, 5)))
-    told = [row for row in result["jobs"] if row["minutes_lost"] is not None]
+    alone = [row for row in result["jobs"] if row["no_statement"] is None and row["worst_link"] is None]
+    told = [row for row in result["jobs"] if row["no_statement"] is None and row["worst_link"] is not None]
     told.sort(key=lambda row: (-row["minutes_lost"], row["name"], row["number"]))
     moved = any(row["instead_percent"] is not None for row in told)
     header = ["run", "minutes", "lost", "95 %", "exposed", "on the link", "to"]
     lines = []
     for row in told[:most]:
         link, neighbours = row["worst_link"], row["neighbours"]
-        to = ", ".join(f"{one['name']} {one['number']}" for one in neighbours[:2])
+        to = ", ".join(f"{one['name']} {one['number']}".strip() for one in neighbours[:2])
         line = [
             f"{row['name']} {row['number']}",
             f"{row['minutes']:.1f}",
@@ -97,6 +102,10 @@ def _text(result: dict[str, Any], most: int) -> str:
     if lines:
         header = [*header, *(["with other routes"] if moved else [])]
         parts.append(render.table(header, lines, right=range(1, 5)))
+    if alone:
+        parts.append(
+            f"{render.count(len(alone))} runs lost nothing: no neighbour's bytes were on links of theirs"
+        )
     silent: dict[str, int] = {}
     for row in result["jobs"]:
         if row["no_statement"] is not None:
@@ -106,6 +115,11 @@ def _text(result: dict[str, Any], most: int) -> str:
         for why, text in WHY.items()
         if (count := silent.get(why))
     )
+    if result["unlisted_percent"] >= _TOLD_PERCENT:
+        parts.append(
+            f"{result['unlisted_percent']:.1f} % of what hosts sent was sent while no listed run was on "
+            "them: a neighbour that is not listed"
+        )
     if len(told) > most:
         parts.append(f"{render.count(len(told) - most)} more runs: --most, or -o")
     parts.extend(f"left out: {text}" for text in result["left_out"][:5])

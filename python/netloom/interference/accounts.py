@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -129,15 +130,20 @@ class Carried:
 
         Of an interval that is only partly in it, as large a part counts.
         """
-        inside = np.minimum(self.end_s, end_s) - np.maximum(self.start_s, start_s)
-        inside = np.maximum(inside, 0.0)
-        length = self.end_s - self.start_s
-        part = np.divide(inside, length, out=np.zeros_like(inside), where=length > 0)
-        here = np.flatnonzero(inside)
+        part = self.parts(start_s, end_s)
+        here = np.flatnonzero(part)
         carried = part[here] @ self.bytes[here]
         if end_s <= start_s:
             return carried, np.zeros_like(carried)
-        return carried, inside[here] @ self.known[here] / (end_s - start_s)
+        inside = part[here] * (self.end_s - self.start_s)[here]
+        return carried, inside @ self.known[here] / (end_s - start_s)
+
+    def parts(self, start_s: float, end_s: float) -> Array:
+        """How much of each interval is in a time."""
+        inside = np.maximum(np.minimum(self.end_s, end_s) - np.maximum(self.start_s, start_s), 0.0)
+        length = self.end_s - self.start_s
+        part: Array = np.divide(inside, length, out=np.zeros_like(inside), where=length > 0)
+        return part
 
 
 def read(data: bytes, label: str, hosts: Mapping[str, int]) -> tuple[list[JobRun], list[str]]:
@@ -162,8 +168,9 @@ def read(data: bytes, label: str, hosts: Mapping[str, int]) -> tuple[list[JobRun
     FormatError
         If it is neither, or nothing is left.
     """
-    found, left_out = [], list[str]()
+    left_out = list[str]()
     rows = _slurm(data, label, left_out) if slurm.is_slurm(data) else _table(data, label)
+    found: list[JobRun] = []
     for job, number, start, end, names in rows:
         missing = [name for name in names if name not in hosts]
         if missing:
@@ -171,10 +178,35 @@ def read(data: bytes, label: str, hosts: Mapping[str, int]) -> tuple[list[JobRun
         elif end <= start or len(names) < 2:
             left_out.append(f"{job} {number}: it took no time, or has one host")
         else:
-            found.append(JobRun(job, number, start, end, tuple(hosts[name] for name in names)))
+            places = tuple(dict.fromkeys(hosts[name] for name in names))
+            found.append(JobRun(job, number, start, end, places))
     if not found:
         raise FormatError(f"{label}: expected runs on hosts of the fabric, found none")
-    return found, left_out
+    return _told_apart(found, label), left_out
+
+
+def _told_apart(runs: Sequence[JobRun], label: str) -> list[JobRun]:
+    """Runs of one number, as of a job that was requeued, by their turn: `7`, `7#2`."""
+    found: list[JobRun] = []
+    last: dict[tuple[str, str], list[JobRun]] = {}
+    for run in runs:
+        earlier = last.setdefault((run.job, run.number), [])
+        if any(run.start_s < one.end_s and one.start_s < run.end_s for one in earlier):
+            what = f"{run.job} {run.number}".strip()
+            raise FormatError(f"{label}: expected one run {what} at a time, found two that overlap")
+        earlier.append(run)
+        found.append(replace(run, number=f"{run.number}#{len(earlier)}") if len(earlier) > 1 else run)
+    return found
+
+
+def resolution_s(runs: Sequence[JobRun]) -> float:
+    """To how many seconds starts and ends are told: 60, 1, 0.1, 0.01, 0.001; 0 if to less."""
+    times = np.array([time for run in runs for time in (run.start_s, run.end_s)])
+    for step in (60.0, 1.0, 0.1, 0.01, 0.001):
+        # Seconds since 1970 are told to some millionths.
+        if np.all(np.abs(times - np.round(times / step) * step) < 2e-6):
+            return step
+    return 0.0
 
 
 _Row = tuple[str, str, float, float, Sequence[str]]
@@ -182,31 +214,66 @@ _Row = tuple[str, str, float, float, Sequence[str]]
 
 def _slurm(data: bytes, label: str, left_out: list[str]) -> list[_Row]:
     found: list[_Row] = []
-    for job in slurm.read(data, label):
+    parts: dict[str, list[slurm.SlurmJob]] = {}
+    jobs = slurm.read(data, label)
+    heterogeneous = {job.number.partition("+")[0] for job in jobs if "+" in job.number}
+    for job in jobs:
         if job.start is None or job.end is None or not job.ended:
-            left_out.append(f"{job.name} {job.number}: it has not ended, or no start or end is told")
+            left_out.append(f"{job.name} {job.number}: it has not ended, or no start or end is told".strip())
+        elif job.number.partition("+")[0] in heterogeneous:
+            parts.setdefault(job.number.partition("+")[0], []).append(job)
         else:
-            found.append((job.name, job.number, job.start, job.end, job.nodes))
+            found.append((_name(job.name, job.number), job.number, job.start, job.end, job.nodes))
+    # The components of a heterogeneous job are one program.
+    for number, jobs in parts.items():
+        for together in _at_once(jobs):
+            start = min(job.start or 0.0 for job in together)
+            end = max(job.end or 0.0 for job in together)
+            nodes = list(dict.fromkeys(node for job in together for node in job.nodes))
+            found.append((_name(together[0].name, number), number, start, end, nodes))
     return found
+
+
+def _at_once(jobs: Sequence[slurm.SlurmJob]) -> list[list[slurm.SlurmJob]]:
+    """Components by the time at which they ran: a job may be requeued."""
+    found: list[list[slurm.SlurmJob]] = []
+    until = -math.inf
+    for job in sorted(jobs, key=lambda job: (job.start or 0.0, job.number)):
+        if (job.start or 0.0) >= until:
+            found.append([])
+        found[-1].append(job)
+        until = max(until, job.end or 0.0)
+    return found
+
+
+def _name(name: str, number: str) -> str:
+    """A job without a name is itself alone, or all of its array."""
+    return name or number.partition("_")[0]
 
 
 def _table(data: bytes, label: str) -> list[_Row]:
     try:
-        lines = data.decode()
+        lines = data.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise FormatError(f"{label}: expected text, found other bytes") from None
     rows = csv.DictReader(io.StringIO(lines))
     missing = [name for name in COLUMNS if name not in (rows.fieldnames or [])]
     if missing:
         expected = ", ".join(COLUMNS)
-        raise FormatError(f"{label}:1: expected the columns {expected}, found no {missing[0]}")
+        raise FormatError(
+            f"{label}:1: expected the columns {expected} (or what sacct -P prints), found no {missing[0]}"
+        )
     found: list[_Row] = []
     for row in rows:
+        where = f"{label}:{rows.line_num}"
+        if None in row or None in row.values():
+            raise FormatError(f"{where}: expected {len(rows.fieldnames or [])} columns, found more or fewer")
         try:
             start, end = float(row["start"]), float(row["end"])
-        except (TypeError, ValueError):
-            raise FormatError(f"{label}:{rows.line_num}: expected start and end in seconds") from None
+        except ValueError:
+            raise FormatError(f"{where}: expected start and end in seconds") from None
         if not (np.isfinite(start) and np.isfinite(end)):
-            raise FormatError(f"{label}:{rows.line_num}: expected start and end in seconds")
-        found.append((row["job"] or "", row["number"] or "", start, end, (row["hosts"] or "").split()))
+            raise FormatError(f"{where}: expected start and end in seconds")
+        number = row["number"] or f"line {rows.line_num}"
+        found.append((_name(row["job"], number), number, start, end, row["hosts"].split()))
     return found

@@ -78,12 +78,15 @@ def find_interference(
         threads = session.threads
         exposed = exposure.exposures(net, tables, ran, carried, threads=threads)
         moved = None if others is None else exposure.exposures(net, others, ran, carried, threads=threads)
-        lost = losses.losses(ran, exposed)
-        together = losses.of_jobs(ran, exposed)
+        resolution = accounts.resolution_s(ran)
+        lost = losses.losses(ran, exposed, resolution)
+        together = losses.of_jobs(ran, exposed, lost, resolution)
     table, names = net.link_table(), [*net.host_names, *net.switch_names]
     return {
-        "method": "quiet-runs",
+        "method": "quiet-runs-by-place",
         "quiet_percent": 100 * losses.QUIET,
+        "resolution_s": resolution,
+        "unlisted_percent": exposure.unlisted_percent(net, ran, carried),
         "jobs": [
             _row(table, names, ran, at, exposed[at], lost[at], None if moved is None else moved[at])
             for at in range(len(ran))
@@ -139,9 +142,14 @@ def _row(
         "exposed_percent": 100 * exposed.share,
         "worst_link": link,
         "neighbours": [
-            {"name": ran[other].job, "number": ran[other].number, "share_percent": 100 * share}
+            _neighbour(None if other == exposure.UNLISTED else ran[other], share)
             for other, share in exposed.neighbours
         ],
         "estimated_percent": 100 * exposed.estimated,
         "instead_percent": None if moved is None else 100 * moved.estimated,
     }
+
+
+def _neighbour(run: JobRun | None, share: float) -> dict[str, Any]:
+    name, number = ("not listed", "") if run is None else (run.job, run.number)
+    return {"name": name, "number": number, "share_percent": 100 * share}

@@ -4,6 +4,8 @@ Counters do not say whose bytes a link carries. They are shared out as gravity h
 send goes to its other hosts in proportion to what these receive, along the routes; a link's bytes are every
 job's in proportion to that. So a job whose hosts send nothing exposes nobody, and one whose routes share no
 link with another is not exposed to it, whatever it sends.
+
+Bytes of hosts on which no run of the list is are those of one more neighbour, which is not listed.
 """
 
 from __future__ import annotations
@@ -15,9 +17,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from netloom.interference.accounts import Array, Carried, JobRun
+from netloom.interference.alone import Place
+from netloom.interference.presence import Presence
 
 if TYPE_CHECKING:
     from netloom._core import Fabric, Routes
+
+
+UNLISTED = -1
+"""In the place of a run: bytes of none of the list."""
 
 
 @dataclass(frozen=True)
@@ -31,12 +39,14 @@ class Exposure:
     link : int or None
         That link; None where it has no neighbours on any.
     neighbours : tuple of (int, float)
-        Places of these runs in the list, and their shares of the neighbours' bytes there; largest first.
+        Places of these runs in the list, `UNLISTED` for those that are in none, and their shares of the
+        neighbours' bytes there; largest first.
     covered : float
         The share of its time for which it is known what its hosts' links and those on its ways carried.
-    own_s : float
-        For how long its own bytes are on its busiest link, those of hosts included: how far it is in its own
-        way, which differs by placement.
+    place : Place
+        What its hosts' places mean for what it takes alone.
+    sent : float
+        What its hosts sent, bytes.
     estimated : float
         The same share where neighbours' bytes are most by gravity alone, whatever the links counted: what
         routes that were not in force can be compared by.
@@ -46,7 +56,8 @@ class Exposure:
     link: int | None
     neighbours: tuple[tuple[int, float], ...]
     covered: float
-    own_s: float
+    place: Place
+    sent: float
     estimated: float
 
 
@@ -70,17 +81,22 @@ def exposures(
     between = np.asarray(table["between_switches"], dtype=bool)
     rate = np.asarray(table["bandwidth_bytes_per_s"], dtype=np.float64)
     receiving = _receiving(fabric)
+    presence = Presence.of(runs, carried, receiving)
     found = []
     for at, run in enumerate(runs):
         total, known = carried.during(run.start_s, run.end_s)
-        own = _gravity(fabric, routes, run, total, receiving, threads)
+        own = _gravity(fabric, routes, run.hosts, total, receiving, threads)
         others: dict[int, Array] = {}
         for number, other in enumerate(runs):
             start, end = max(run.start_s, other.start_s), min(run.end_s, other.end_s)
             if number != at and end > start:
                 meanwhile, _ = carried.during(start, end)
-                others[number] = _gravity(fabric, routes, other, meanwhile, receiving, threads)
-        used = between & (own > 0)
+                others[number] = _gravity(fabric, routes, other.hosts, meanwhile, receiving, threads)
+        hosts_of_none, theirs_of_none = presence.unlisted(run, float(rate.max()))
+        if hosts_of_none:
+            others[UNLISTED] = _gravity(fabric, routes, hosts_of_none, theirs_of_none, receiving, threads)
+        # Links of hosts too: runs may share a host.
+        used = own > 0
         hosts = np.array(run.hosts)
         covered = float(known[[*hosts, *receiving[hosts], *np.flatnonzero(used)]].min())
         theirs = sum(others.values(), np.zeros_like(own))
@@ -88,17 +104,52 @@ def exposures(
         exposed = np.where(used, total * share / (rate * run.seconds), 0.0)
         # Loads are bytes over a link's rate in that of the fastest.
         estimated = float(np.where(used, theirs, 0.0).max(initial=0.0)) / (float(rate.max()) * run.seconds)
-        own_s = float(own.max(initial=0.0)) / float(rate.max())
+        place = _place(own, theirs, np.where(used, total, 0.0), share, between, rate, hosts)
+        sent = float(total[hosts].sum())
         link = int(np.argmax(exposed))
         if exposed[link] <= 0:
-            found.append(Exposure(0.0, None, (), covered, own_s, estimated))
+            found.append(Exposure(0.0, None, (), covered, place, sent, estimated))
             continue
         parts = sorted(
             ((number, float(one[link] / theirs[link])) for number, one in others.items() if one[link] > 0),
             key=lambda part: (-part[1], part[0]),
         )
-        found.append(Exposure(float(exposed[link]), link, tuple(parts), covered, own_s, estimated))
+        found.append(Exposure(float(exposed[link]), link, tuple(parts), covered, place, sent, estimated))
     return found
+
+
+def unlisted_percent(fabric: Fabric, runs: Sequence[JobRun], carried: Carried) -> float:
+    """How much of all that hosts sent was sent while no run of the list was on them."""
+    return Presence.of(runs, carried, _receiving(fabric)).unlisted_percent()
+
+
+def _place(
+    own: Array,
+    theirs: Array,
+    total: Array,
+    share: Array,
+    between: np.ndarray,
+    rate: Array,
+    hosts: np.ndarray,
+) -> Place:
+    """By what its links carried less its neighbours' share; less what they send by gravity, and by what it
+    sends by gravity itself, it would be another: so far off it may be.
+    """
+    fastest, sent = float(rate.max()), float(total[hosts].sum())
+    if not sent:
+        return Place(0.0, 0.0, 0.0, 0.0, 0.0)
+    sent_s = float((total[hosts] / rate[hosts]).mean())
+    kept = total * (1 - share)
+    less = np.maximum(total - theirs * rate / fastest, 0.0)
+    busiest, *guesses = (
+        float(one.max(initial=0.0)) / sent_s for one in (kept / rate, less / rate, own / fastest)
+    )
+    hops, other = (float(one[between].sum()) / sent for one in (kept, less))
+    if not theirs.any():
+        return Place(sent_s, busiest, 0.0, hops, 0.0)
+    # Three guesses in one interval: its half over the square root of 3 is an even distribution's deviation.
+    error = max(abs(guess - busiest) for guess in guesses) / 3**0.5
+    return Place(sent_s, busiest, error, hops, abs(other - hops))
 
 
 def _receiving(fabric: Fabric) -> np.ndarray:
@@ -111,12 +162,12 @@ def _receiving(fabric: Fabric) -> np.ndarray:
 
 
 def _gravity(
-    fabric: Fabric, routes: Routes, run: JobRun, total: Array, receiving: np.ndarray, threads: int
+    fabric: Fabric, routes: Routes, among: Sequence[int], total: Array, receiving: np.ndarray, threads: int
 ) -> Array:
-    """What a run sends over each link by what its hosts send and receive: bytes over relative capacity."""
+    """What hosts send each other over each link by what they send and receive, over relative capacity."""
     from netloom import _core
 
-    hosts = np.array(run.hosts)
+    hosts = np.array(among)
     # A host's own link has its number.
     sent, received = total[hosts], total[receiving[hosts]]
     pairs = np.outer(sent, received)

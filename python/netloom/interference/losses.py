@@ -2,48 +2,50 @@
 
 **The reference** are quiet runs of the same job: those whose neighbours' bytes were on no link of theirs for
 more than `QUIET` of their time. A queue behind bytes of neighbours lasts at most as long as these bytes do,
-so that is also about the most that a quiet run can have lost on one link.
+so that is also about the most that a quiet run can have lost on one link. A quiet run is compared with the
+other quiet ones.
 
-**The interval.** What a run has lost is what it took less the quiet ones' mean; the interval is Student's of
-one more quiet run (a *prediction* interval), because what the run would have taken alone is one more draw,
-with its own placement and its own noise:
+**The interval.** What a run has lost is what it took less what it takes alone on its hosts, which
+`netloom.interference.alone` tells from the quiet runs, and the interval is of that: it is one more draw, with
+its own places and its own noise. All runs of a job together have lost the sum, told at once.
 
-    lost = took - mean +- t(0.975, n - 1) * s * sqrt(1 + 1 / n)
+**Nothing lost** has, exactly, who had no neighbour's bytes on any of its links.
 
-A quiet run is compared with the other quiet ones. All runs of a job together have lost the sum, m runs with
-the error s * sqrt(m + m^2 / n).
-
-**No statement** is made of a job with fewer than `LEAST` other quiet runs, of a run that counters hardly
-cover, and of one whose own load, the seconds for which its own bytes are on its busiest link, is outside the
-quiet ones' loads: those lie close together more often, and are then less in their own way. Who never runs
-undisturbed cannot be told from who is slow by himself. (A straight line through the quiet ones' times against
-their own loads was tried and holds the truth less often: docs/methods/interference.md.)
+**No statement** is made of a job with fewer than `LEAST` other quiet runs; of a run that counters hardly
+cover; of one whose hosts sent `OTHER` times as much as the median of its job's runs, or as little: it did
+other work and is nobody's reference; and of one that lost at least `FARTHEST` times as much as the
+neighbours' bytes on its worst link take: of generated runs one in a thousand lost 2.4 times that, so
+something else took the time. Who never runs undisturbed cannot be told from who is slow by himself.
 """
 
 from __future__ import annotations
 
 import math
+import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from netloom import intervals
 from netloom.interference.accounts import JobRun
+from netloom.interference.alone import Alone, Place
 from netloom.interference.exposure import Exposure
 
 QUIET = 0.02
 """Of its time; a run with at most so much is quiet."""
-LEAST = intervals.LEAST + 1
+LEAST = 4
 """Other quiet runs that a statement needs."""
 COVERED = 0.9
 """Of a run's time, which counters must cover."""
-_ALIKE = 1e-3
-"""So much beyond the quiet ones' own loads is not outside."""
+OTHER = 2.0
+"""Times as many bytes, or as few, are other work."""
+FARTHEST = 4.0
+"""Times its exposure: nobody loses more to neighbours."""
 
-Reason = Literal["few-quiet", "unlike", "not-covered"]
+Reason = Literal["few-quiet", "beyond", "not-covered", "other-work"]
 WHY: dict[Reason, str] = {
     "few-quiet": f"fewer than {LEAST} other runs of the job were undisturbed",
-    "unlike": "none of the undisturbed runs was as much, or none as little, in its own way",
+    "beyond": f"they lost more than {FARTHEST:.0f} times what neighbours' bytes take, to something else",
+    "other-work": f"they sent {OTHER:.0f} times as much as runs of their job do, or as little",
     "not-covered": f"counters cover less than {COVERED:.0%} of its time",
 }
 """Why nothing is told, in words."""
@@ -70,7 +72,7 @@ class Loss:
     quiet_runs: int
 
 
-def losses(runs: Sequence[JobRun], exposed: Sequence[Exposure]) -> list[Loss]:
+def losses(runs: Sequence[JobRun], exposed: Sequence[Exposure], resolution_s: float = 0.0) -> list[Loss]:
     """What every run lost.
 
     Parameters
@@ -78,38 +80,58 @@ def losses(runs: Sequence[JobRun], exposed: Sequence[Exposure]) -> list[Loss]:
     runs : sequence of JobRun
     exposed : sequence of Exposure
         Of each of them.
+    resolution_s : float, default 0
+        Of their starts and ends.
     """
     quiet = _quiet(runs, exposed)
+    other_work = _other_work(runs, exposed)
+    models = {key: _alone(runs, exposed, of, resolution_s) for key, of in quiet.items() if len(of) >= LEAST}
     found = []
     for at, run in enumerate(runs):
-        others = [other for other in quiet[_key(run)] if other != at]
-        reason = _reason(exposed, at, others)
-        if reason is None:
-            found.append(_of([run.seconds], [runs[other].seconds for other in others]))
+        key = _key(run)
+        others = [other for other in quiet[key] if other != at]
+        if exposed[at].covered < COVERED:
+            found.append(Loss(None, None, None, "not-covered", len(others)))
+        elif exposed[at].link is None:
+            found.append(Loss(0.0, 0.0, 0.0, None, len(others)))
+        elif other_work[at]:
+            found.append(Loss(None, None, None, "other-work", len(others)))
+        elif len(others) < LEAST:
+            found.append(Loss(None, None, None, "few-quiet", len(others)))
         else:
-            found.append(Loss(None, None, None, reason, len(others)))
+            itself = len(others) < len(quiet[key])
+            model = _alone(runs, exposed, others, resolution_s) if itself else models[key]
+            loss = _of(model, [run.seconds], [exposed[at].place], len(others))
+            most = FARTHEST * exposed[at].share * run.seconds / 60
+            beyond = loss.low is not None and loss.low > most
+            found.append(Loss(None, None, None, "beyond", len(others)) if beyond else loss)
     return found
 
 
-def of_jobs(runs: Sequence[JobRun], exposed: Sequence[Exposure]) -> dict[tuple[str, int], Loss]:
+def of_jobs(
+    runs: Sequence[JobRun], exposed: Sequence[Exposure], found: Sequence[Loss], resolution_s: float = 0.0
+) -> dict[tuple[str, int], Loss]:
     """What those runs of each job that were disturbed, and of which something is told, lost together.
 
-    By the job's name and number of hosts.
+    By the job's name and number of hosts; `found` is what `losses` told of every run.
     """
-    found = {}
+    sums = {}
     for key, of in _quiet(runs, exposed).items():
-        disturbed = [at for at, run in enumerate(runs) if _key(run) == key and at not in of]
-        reasons = [_reason(exposed, at, of) for at in disturbed]
-        told = [runs[at].seconds for at, why in zip(disturbed, reasons, strict=True) if why is None]
-        if len(of) < LEAST:
-            found[key] = Loss(None, None, None, "few-quiet", len(of))
-        elif told:
-            found[key] = _of(told, [runs[at].seconds for at in of])
+        disturbed = [
+            at
+            for at, run in enumerate(runs)
+            if _key(run) == key and at not in of and found[at].minutes != 0.0
+        ]
+        told = [at for at in disturbed if found[at].reason is None]
+        if told:
+            model = _alone(runs, exposed, of, resolution_s)
+            took, places = [runs[at].seconds for at in told], [exposed[at].place for at in told]
+            sums[key] = _of(model, took, places, len(of))
         elif disturbed:
-            found[key] = Loss(None, None, None, reasons[0], len(of))
+            sums[key] = Loss(None, None, None, found[disturbed[0]].reason, len(of))
         else:
-            found[key] = Loss(0.0, 0.0, 0.0, None, len(of))
-    return found
+            sums[key] = Loss(0.0, 0.0, 0.0, None, len(of))
+    return sums
 
 
 def _key(run: JobRun) -> tuple[str, int]:
@@ -118,28 +140,35 @@ def _key(run: JobRun) -> tuple[str, int]:
 
 def _quiet(runs: Sequence[JobRun], exposed: Sequence[Exposure]) -> dict[tuple[str, int], list[int]]:
     found: dict[tuple[str, int], list[int]] = {_key(run): [] for run in runs}
+    other = _other_work(runs, exposed)
     for at, (run, exposure) in enumerate(zip(runs, exposed, strict=True)):
-        if exposure.share <= QUIET and exposure.covered >= COVERED:
+        if exposure.share <= QUIET and exposure.covered >= COVERED and not other[at]:
             found[_key(run)].append(at)
     return found
 
 
-def _reason(exposed: Sequence[Exposure], at: int, quiet: Sequence[int]) -> Reason | None:
-    """Why nothing is told of a run; None if something is."""
-    if exposed[at].covered < COVERED:
-        return "not-covered"
-    if len(quiet) < LEAST:
-        return "few-quiet"
-    own = [exposed[other].own_s for other in quiet]
-    inside = min(own) * (1 - _ALIKE) <= exposed[at].own_s <= max(own) * (1 + _ALIKE)
-    return None if inside else "unlike"
+def _other_work(runs: Sequence[JobRun], exposed: Sequence[Exposure]) -> list[bool]:
+    """Of each run, whether its hosts sent far more, or far less, than the median of its job's runs."""
+    sent: dict[tuple[str, int], list[float]] = {}
+    for run, exposure in zip(runs, exposed, strict=True):
+        if exposure.covered >= COVERED:
+            sent.setdefault(_key(run), []).append(exposure.sent)
+    usual = {key: statistics.median(one) for key, one in sent.items()}
+    return [
+        exposure.covered >= COVERED
+        and not usual[_key(run)] / OTHER <= exposure.sent <= usual[_key(run)] * OTHER
+        for run, exposure in zip(runs, exposed, strict=True)
+    ]
 
 
-def _of(took: Sequence[float], quiet: Sequence[float]) -> Loss:
+def _alone(
+    runs: Sequence[JobRun], exposed: Sequence[Exposure], quiet: Sequence[int], resolution_s: float
+) -> Alone:
+    return Alone.of([runs[at].seconds for at in quiet], [exposed[at].place for at in quiet], resolution_s)
+
+
+def _of(model: Alone, took: Sequence[float], places: Sequence[Place], quiet_runs: int) -> Loss:
     """What some runs lost."""
-    n, m = len(quiet), len(took)
-    mean = math.fsum(quiet) / n
-    lost = math.fsum(took) - m * mean
-    error = math.sqrt(math.fsum((one - mean) ** 2 for one in quiet) / (n - 1))
-    half = intervals.student(n - 1) * error * math.sqrt(m + m * m / n)
-    return Loss(lost / 60, (lost - half) / 60, (lost + half) / 60, None, n)
+    mean, low, high = model.together(places)
+    whole = math.fsum(took)
+    return Loss((whole - mean) / 60, (whole - high) / 60, (whole - low) / 60, None, quiet_runs)

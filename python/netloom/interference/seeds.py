@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-CHOSEN_ON = tuple(range(1, 61))
-"""On these it was seen which runs must not be told: those unlike all quiet ones, and of few quiet ones."""
-MACHINES = tuple(range(61, 121))
+CHOSEN_ON = tuple(range(61, 241))
+"""On these it was seen how a run's time alone is best told."""
+MACHINES = tuple(range(241, 301))
 """Sixty others, which measure what was chosen."""
+FLUID_CHOSEN_ON = (*range(1, 21), *range(1001, 1041), *range(2001, 2041))
+"""The same of the second model, for each of its kinds."""
+FLUID_MACHINES = tuple(range(3001, 3041))
+"""And those that measure."""

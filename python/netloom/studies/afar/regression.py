@@ -18,8 +18,6 @@ J. ACM 58 (2011), and Lin, Chen, Ma, arXiv:1009.5055, algorithm 5.
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
@@ -31,7 +29,7 @@ from netloom import extras
 from netloom.errors import ArgumentError
 
 if TYPE_CHECKING:
-    from netloom._core import Counters
+    pass
 
 Array = npt.NDArray[np.float64]
 Kind = Literal["X", "L", "S"]
@@ -72,35 +70,15 @@ class Samples:
         )
 
 
-def of_counters(counters: Counters) -> dict[str, npt.NDArray[Any]]:
-    """Counters as columns: start_s, end_s, link, lane, xmit_bytes, wait_s.
+def of_intervals(intervals: Mapping[str, Any]) -> dict[str, npt.NDArray[Any]]:
+    """`Simulation.intervals` as columns: start_s, end_s, link, lane, xmit_bytes, wait_s.
 
     Where lanes are counted, those of the whole link are left out; where they are not, the lane is 0.
 
     Parameters
     ----------
-    counters : Counters
-        Of intervals whose times are known.
+    intervals : mapping
     """
-    rows = list(csv.DictReader(io.StringIO(counters.to_bytes().decode())))
-    lanes = any(row["lane"] for row in rows)
-    used = [row for row in rows if bool(row["lane"]) == lanes]
-
-    def column(name: str) -> Array:
-        return np.array([float(row[name] or 0) for row in used])
-
-    return {
-        "start_s": column("start_ns") / 1e9,
-        "end_s": column("end_ns") / 1e9,
-        "link": column("link").astype(np.int64),
-        "lane": column("lane").astype(np.int64),
-        "xmit_bytes": column("xmit_bytes"),
-        "wait_s": column("wait_ticks") * column("tick_ps") / 1e12,
-    }
-
-
-def of_intervals(intervals: Mapping[str, Any]) -> dict[str, npt.NDArray[Any]]:
-    """The same of `Simulation.intervals`."""
     lane = np.asarray(intervals["lane"]).astype(np.int64)
     used = lane != _WHOLE_LINK if (lane != _WHOLE_LINK).any() else np.ones(len(lane), dtype=bool)
     return {
@@ -121,7 +99,7 @@ def features(
     Parameters
     ----------
     counted : mapping
-        Columns, of `of_counters` or `of_intervals`. Rows of links that counted nothing may be missing.
+        Columns, of `of_intervals`. Rows of links that counted nothing may be missing.
     links : array of int
         The directed links that leave the switches to which the job's hosts are cabled.
     ends_s : array of float
