@@ -16,11 +16,12 @@ def job(name: str, source: str, hosts: str = 'allocation = "contiguous:10"') -> 
 
 
 @pytest.fixture
-def nekbone(paths, write):
-    """A recorded Nekbone on hosts of quartz1."""
-    matrix = paths.examples / "data" / "nekbone-256.mtx.gz"
+def multigrid(paths, write):
+    """BoxLib's multigrid, recorded, on hosts of quartz1."""
+    matrix = paths.examples / "data" / "boxlibmg-64.mtx.gz"
     return lambda first=10: write(
-        f"nekbone{first}.toml", job("nekbone", f'matrix = "{matrix}"', f'allocation = "contiguous:{first}"')
+        f"multigrid{first}.toml",
+        job("multigrid", f'matrix = "{matrix}"', f'allocation = "contiguous:{first}"'),
     )
 
 
@@ -39,20 +40,20 @@ def infer(netloom):
     return run
 
 
-def test_noisy_counters_of_one_lane_are_read_with_what_five_lanes_showed(paths, nekbone, infer):
+def test_noisy_counters_of_one_lane_are_read_with_what_five_lanes_showed(paths, multigrid, infer):
     """The second time on other hosts: what is remembered is in ranks."""
-    first = infer(paths.quartz1, nekbone(), "--remember", "mem", scheme=FIVE)
+    first = infer(paths.quartz1, multigrid(), "--remember", "mem", scheme=FIVE)
     [kept] = first["memory"]
     assert kept == {
-        "job": "nekbone",
-        "file": "mem/nekbone.json",
+        "job": "multigrid",
+        "file": "mem/multigrid.json",
         "found": False,
         "used": False,
         "stored": True,
     }
     real = ("--noise", 0.005, "--skew", 0.02, "--missing", 0.02)
-    alone = infer(paths.quartz1, nekbone(300), noise=real)
-    again = infer(paths.quartz1, nekbone(300), "--remember", "mem", noise=real)
+    alone = infer(paths.quartz1, multigrid(300), noise=real)
+    again = infer(paths.quartz1, multigrid(300), "--remember", "mem", noise=real)
     assert alone["memory"] is None
     assert alone["relative_error_percent"] > 10
     assert again["relative_error_percent"] < 3
