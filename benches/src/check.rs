@@ -4,7 +4,7 @@ use netloom_routing::{Engine, EngineOptions, route, walk};
 use netloom_verify::check;
 
 use crate::Options;
-use crate::inputs::quartz1;
+use crate::inputs::{HOSTS_65536, generated, quartz1};
 use crate::table::{Table, median_seconds};
 
 /// Every so many-th source is walked; the time is multiplied.
@@ -25,4 +25,12 @@ pub fn run(table: &mut Table, _: &Options) {
     }) * SAMPLE as f64;
     let what = "check all 9.4 M host pairs of quartz1 incl. credit loops";
     table.seconds(what, checked, 0.5, Some(("walking each pair (1/16 of them, times 16)", walked)));
+    let (fabric, structure) = generated(HOSTS_65536);
+    let routes = route(Engine::Dmodk, &fabric, &structure, &EngineOptions::default()).expect("a fat tree");
+    let checked = median_seconds(1, || {
+        let report = check(&fabric, &structure, &routes);
+        assert!(report.ok(), "d-mod-k's routes are sound");
+        report
+    });
+    table.seconds("check all 4.3 G host pairs of 65,536 hosts, two cores", checked, 5.0, None);
 }

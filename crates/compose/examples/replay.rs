@@ -42,7 +42,7 @@ fn main() {
                     }
                     _ => Some(tables(&routing, &fabric, &structure, 1, &mut read).expect("routes")),
                 };
-                let scheme = routing.scheme(routes.as_ref(), &paths, None);
+                let scheme = routing.scheme(routes.as_ref(), || &paths, None);
                 let run = simulate(scene.setup(&fabric, scheme, Model::Packet, 1), &control).expect("a run");
                 assert_eq!(run.stuck, Vec::<String>::new());
                 messages = run.jobs[0].messages;

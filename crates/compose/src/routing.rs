@@ -158,13 +158,13 @@ impl Routing {
     pub fn scheme<'a>(
         &self,
         tables: Option<&'a Routes>,
-        paths: &'a PathSet,
+        paths: impl FnOnce() -> &'a PathSet,
         steering: Option<&'a Steering>,
     ) -> Scheme<'a> {
         match self {
             Self::Steered(options) => Scheme::Steered(*options, steering.expect("a routing with detours")),
-            Self::PerPacket(scheme) => Scheme::PerPacket(*scheme, paths),
-            Self::Snooping(_) => Scheme::Snooping(tables.expect("an engine's tables"), paths),
+            Self::PerPacket(scheme) => Scheme::PerPacket(*scheme, paths()),
+            Self::Snooping(_) => Scheme::Snooping(tables.expect("an engine's tables"), paths()),
             _ => Scheme::Tables(tables.expect("a routing with tables comes with them")),
         }
     }

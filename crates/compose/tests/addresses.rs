@@ -48,7 +48,7 @@ fn paths_by_pair_part_flows_that_collide() {
     let end_ps = |word: &str, model| {
         let routes = read(&net, word, &lfts, &csv).unwrap();
         check_sound(&net.fabric, &net.structure, &routes, false).unwrap();
-        let scheme = Routing::parse(word).unwrap().scheme(Some(&routes), &net.paths, None);
+        let scheme = Routing::parse(word).unwrap().scheme(Some(&routes), || &net.paths, None);
         let outcome = simulate(scene.setup(&net.fabric, scheme, model, 1), &Control::new()).unwrap();
         outcome.jobs[0].times.end_ps().expect("it ends")
     };

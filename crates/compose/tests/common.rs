@@ -65,7 +65,7 @@ impl Net {
     pub fn run(&self, scene: &Scene, routing: &str) -> Outcome {
         let routing = Routing::parse(routing).unwrap();
         let routes = self.tables(scene, &routing);
-        let scheme = routing.scheme(routes.as_ref(), &self.paths, None);
+        let scheme = routing.scheme(routes.as_ref(), || &self.paths, None);
         simulate(scene.setup(&self.fabric, scheme, Model::Packet, 1), &Control::new()).unwrap()
     }
 

@@ -5,7 +5,7 @@
 use std::cell::RefCell;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use netloom_compose::{self as compose, Choice, ComposeError, Routing, Scene};
 use netloom_formats::{self as formats, Found};
@@ -34,6 +34,8 @@ pub struct Stage {
     /// The scenario as the caller named it.
     pub label: String,
     folder: PathBuf,
+    /// Routes that were checked.
+    sound: Mutex<Vec<Weak<Routes>>>,
 }
 
 /// How a scenario was made.
@@ -192,7 +194,7 @@ impl PyScenario {
         Ok(Self {
             made: Made::On { text: text.to_owned(), label: label.to_owned(), folder: absolute(&folder) },
             of: Vec::new(),
-            stage: Arc::new(Stage { scene, shared, label: label.to_owned(), folder }),
+            stage: Stage::new(scene, shared, label.to_owned(), folder),
             files,
             jobs_file: None,
         })
@@ -233,7 +235,7 @@ impl PyScenario {
         let folder = PathBuf::new();
         let scene = scene.map_err(|e| raise(py, "traffic", &folder, e))?;
         Ok(Self {
-            stage: Arc::new(Stage { scene, shared, label: "traffic".into(), folder }),
+            stage: Stage::new(scene, shared, "traffic".into(), folder),
             files: Vec::new(),
             jobs_file: None,
             made: Made::OfTraffic,
@@ -407,7 +409,7 @@ impl PyScenario {
         let options = Options { threads, progress, ..Options::default() };
         let made = run(py, options, |control| self.stage.routes(routing, work, threads, control))?;
         let made = made.map_err(|e| self.stage.raise(py, e))?;
-        Ok(made.map(|routes| PyRoutes::new(routes, &self.stage.shared)))
+        Ok(made.map(|routes| self.stage.checked(routes)))
     }
 
     /// The tables of `optimized` routes, and how they were chosen.
@@ -449,7 +451,7 @@ impl PyScenario {
         })?;
         let choice = made.map_err(|e| self.stage.raise(py, e))?;
         let told = choice_dict(py, &choice)?;
-        Ok((PyRoutes::new(choice.routes().clone(), &self.stage.shared), told))
+        Ok((self.stage.checked(choice.routes().clone()), told))
     }
 
     /// What `optimized` routes are optimised for, host to host.
@@ -607,21 +609,14 @@ impl PyScenario {
             scene
         };
         let scene = scene.map_err(raise)?;
-        Ok(Self {
-            stage: Arc::new(Stage { scene, shared, label, folder }),
-            files,
-            jobs_file,
-            made,
-            of: Vec::new(),
-        })
+        Ok(Self { stage: Stage::new(scene, shared, label, folder), files, jobs_file, made, of: Vec::new() })
     }
 
     /// The same with other work.
     fn with_scene(&self, scene: Scene, made: Made, of: Vec<Py<PyAny>>) -> Self {
         let Stage { shared, label, folder, .. } = &*self.stage;
-        let stage = Stage { scene, shared: Arc::clone(shared), label: label.clone(), folder: folder.clone() };
         Self {
-            stage: Arc::new(stage),
+            stage: Stage::new(scene, Arc::clone(shared), label.clone(), folder.clone()),
             files: self.files.clone(),
             jobs_file: self.jobs_file.clone(),
             made,
@@ -674,6 +669,29 @@ fn absolute(folder: &Path) -> PathBuf {
 }
 
 impl Stage {
+    fn new(scene: Scene, shared: Arc<Shared>, label: String, folder: PathBuf) -> Arc<Self> {
+        Arc::new(Self { scene, shared, label, folder, sound: Mutex::default() })
+    }
+
+    /// Routes that were checked here as an object: they are not checked again.
+    fn checked(&self, routes: Routes) -> PyRoutes {
+        let made = PyRoutes::new(routes, &self.shared);
+        let mut sound = self.sound.lock().unwrap_or_else(PoisonError::into_inner);
+        sound.retain(|known| known.strong_count() > 0);
+        sound.push(Arc::downgrade(&made.routes));
+        made
+    }
+
+    /// Refuses routes that must not be run, unless they were checked before.
+    ///
+    /// # Errors
+    /// As [`Stage::check`].
+    pub fn check_once(&self, word: &str, routes: &Arc<Routes>) -> Result<(), ComposeError> {
+        let is = |known: &Weak<Routes>| std::ptr::eq(known.as_ptr(), Arc::as_ptr(routes));
+        let known = self.sound.lock().unwrap_or_else(PoisonError::into_inner).iter().any(is);
+        if known { Ok(()) } else { self.check(word, routes) }
+    }
+
     /// The number of a job.
     pub fn job(&self, py: Python<'_>, name: &str) -> PyResult<usize> {
         let number = self.scene.jobs.iter().position(|job| job.name == name);

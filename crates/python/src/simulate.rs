@@ -193,7 +193,7 @@ impl Prepared {
         let routes = match routes {
             Some(routes) if routing.has_tables() => {
                 routes.get().check_fits(py, &scenario.fabric())?;
-                stage.check(word, &routes.get().routes).map_err(|e| stage.raise(py, e))?;
+                stage.check_once(word, &routes.get().routes).map_err(|e| stage.raise(py, e))?;
                 Some(routes)
             }
             Some(_) => return Err(errors::argument(py, format!("routes: {word} chooses packet by packet"))),
@@ -211,9 +211,9 @@ impl Prepared {
         match &self.routing {
             Routing::Steered(_) => {
                 let steering = shared.steering().expect("it was checked");
-                self.routing.scheme(None, &steering.paths, Some(steering))
+                self.routing.scheme(None, || &steering.paths, Some(steering))
             }
-            other => other.scheme(tables, shared.paths(), None),
+            other => other.scheme(tables, || shared.paths(), None),
         }
     }
 

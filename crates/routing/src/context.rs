@@ -1,5 +1,7 @@
 //! What engines are told, and what those that choose freely among admissible links share.
 
+use std::ops::Range;
+
 use netloom_model::{Fabric, HostId, LinkId, SwitchId};
 
 use crate::paths::PathSet;
@@ -19,9 +21,24 @@ pub(crate) struct Context<'a> {
     pub rank: &'a [u16],
     /// Towards every switch.
     pub paths: PathSet,
+    /// Hosts that are numbered one after the other on one leaf, and that leaf.
+    runs: Vec<(SwitchId, Range<u32>)>,
 }
 
-impl Context<'_> {
+impl<'a> Context<'a> {
+    /// With paths towards every switch.
+    pub fn new(fabric: &'a Fabric, rank: &'a [u16], paths: PathSet) -> Self {
+        let mut runs: Vec<(SwitchId, Range<u32>)> = Vec::new();
+        for host in fabric.hosts() {
+            let leaf = fabric.leaf(host);
+            match runs.last_mut() {
+                Some((last, hosts)) if *last == leaf => hosts.end += 1,
+                _ => runs.push((leaf, host.0..host.0 + 1)),
+            }
+        }
+        Self { fabric, rank, paths, runs }
+    }
+
     /// Fills the row of one switch: hosts below by their own port, other hosts by `choose` among the
     /// admissible links (at least one) per (host, path), switches spread by their number.
     pub fn fill(
@@ -33,23 +50,39 @@ impl Context<'_> {
     ) {
         let fabric = self.fabric;
         let space = fabric.dests(lmc);
-        for host in fabric.hosts() {
-            let own = fabric.host_link(host);
-            if !fabric.alive(own) {
+        self.fill_by_leaf(s, lmc, row, |hosts, links, row| {
+            for host in hosts.map(HostId).filter(|&host| fabric.alive(fabric.host_link(host))) {
+                for path in 0..1 << lmc {
+                    row[space.host(host, path).index()] = fabric.link_port(choose(host, path, links));
+                }
+            }
+        });
+    }
+
+    /// The same where `put` writes the entries of several hosts of one leaf, numbered one after the other; those of dead cables do not count.
+    pub fn fill_by_leaf(
+        &self,
+        s: SwitchId,
+        lmc: u8,
+        row: &mut [u16],
+        mut put: impl FnMut(Range<u32>, &[LinkId], &mut [u16]),
+    ) {
+        let fabric = self.fabric;
+        let space = fabric.dests(lmc);
+        for (leaf, hosts) in &self.runs {
+            if *leaf == s {
+                for host in hosts.clone().map(HostId) {
+                    let own = fabric.host_link(host);
+                    if fabric.alive(own) {
+                        let first = space.host(host, 0).index();
+                        row[first..first + (1 << lmc)].fill(fabric.link_port(fabric.reverse(own)));
+                    }
+                }
                 continue;
             }
-            let leaf = fabric.leaf(host);
-            if leaf == s {
-                let first = space.host(host, 0).index();
-                row[first..first + (1 << lmc)].fill(fabric.link_port(fabric.reverse(own)));
-                continue;
-            }
-            let links = self.paths.links(s, leaf);
-            if links.is_empty() {
-                continue;
-            }
-            for path in 0..1 << lmc {
-                row[space.host(host, path).index()] = fabric.link_port(choose(host, path, links));
+            let links = self.paths.links(s, *leaf);
+            if !links.is_empty() {
+                put(hosts.clone(), links, row);
             }
         }
         for target in fabric.switches() {

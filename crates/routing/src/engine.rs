@@ -133,7 +133,7 @@ pub fn route(
     tables::check_lmc(options.lmc)?;
     let rank = &structure.rank;
     let up_down = || PathSet::to_switches(fabric, Rule::UpDown(&UpDown::new(fabric, rank)));
-    let context = || Context { fabric, rank, paths: up_down() };
+    let context = || Context::new(fabric, rank, up_down());
     Ok(match engine.loaded(structure) {
         Engine::Minhop => {
             greedy::route(fabric, &PathSet::to_switches(fabric, Rule::Shortest(&all_hops(fabric))), options)

@@ -89,8 +89,43 @@ fn up_links(fabric: &Fabric, rank: &[u16], s: SwitchId) -> Vec<LinkId> {
 /// d-mod-k; address number `p` of a host is routed as if the host's quotient were `p` larger.
 pub(crate) fn by_destination(fabric: &Fabric, context: &Context, options: &EngineOptions) -> Routes {
     let numbering = Numbering::new(fabric, context.rank);
+    let space = fabric.dests(options.lmc);
     let lft = tables::build(fabric, fabric.dests(options.lmc).count(), |s, row| {
-        context.fill(s, options.lmc, row, |host, path, links| numbering.choose(s, host, path, links));
+        let choose = |host, path, links: &[LinkId]| numbering.choose(s, host, path, links);
+        if options.lmc > 0 {
+            return context.fill(s, options.lmc, row, choose);
+        }
+        // Where all up links are admissible, as nearly everywhere, their ports repeat.
+        let up: Vec<u16> = numbering.up[s.index()].iter().map(|&link| fabric.link_port(link)).collect();
+        let mut sorted = numbering.up[s.index()].clone();
+        sorted.sort_unstable();
+        let divisor = numbering.divisor[s.index()];
+        context.fill_by_leaf(s, 0, row, |hosts, links, row| {
+            let alive = |&host: &u32| fabric.alive(fabric.host_link(HostId(host)));
+            if links == sorted {
+                let (q, mut left) = (u64::from(hosts.start) / divisor, u64::from(hosts.start) % divisor);
+                let mut next = (q % up.len() as u64) as usize;
+                for host in hosts {
+                    if alive(&host) {
+                        row[space.host(HostId(host), 0).index()] = up[next];
+                    }
+                    left += 1;
+                    if left == divisor {
+                        left = 0;
+                        next = if next + 1 == up.len() { 0 } else { next + 1 };
+                    }
+                }
+                return;
+            }
+            if let [one] = links {
+                let port = fabric.link_port(*one);
+                hosts.filter(alive).for_each(|host| row[space.host(HostId(host), 0).index()] = port);
+                return;
+            }
+            for host in hosts.filter(alive) {
+                row[space.host(HostId(host), 0).index()] = fabric.link_port(choose(HostId(host), 0, links));
+            }
+        });
     });
     Routes::by_dest(fabric, options.lmc, lft)
 }

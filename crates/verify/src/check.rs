@@ -15,12 +15,16 @@ use rayon::prelude::*;
 use crate::channels::Channels;
 use crate::joined::severed_pairs;
 use crate::lanes::lane_loops;
+use crate::plain::Plain;
 use crate::report::{CheckReport, Finding, FindingKind};
 use crate::walker::{LOST, Step, Target, Walker, end, mark, step};
 use crate::wiring::{Batch, Behind, Way, Wiring};
 
-/// Destination switches handled together.
+/// Destination switches handled together, and on large fabrics: so many searches share a pass over the links.
 const BATCH: usize = 16;
+const LARGE_BATCH: usize = 64;
+/// Fabrics of so many switches are large.
+const LARGE: usize = 1024;
 /// Addresses handled together: their steps at all switches of a large fabric fit a core's cache, and a bit each a word.
 const TOGETHER: usize = 16;
 /// Entries of a table that lie in one line of memory, if they take a byte each; a multiple of [`TOGETHER`].
@@ -89,8 +93,9 @@ pub fn check_on(
         Table::ByDest(_) => (0..fabric.switch_count() as u32).collect(),
         Table::UpBySource { .. } => context.leaves.clone(),
     };
+    let batch = if fabric.switch_count() < LARGE { BATCH } else { LARGE_BATCH };
     let parts: Vec<Part> = targets
-        .par_chunks(BATCH)
+        .par_chunks(batch)
         .map(|dests| match &routes.table {
             Table::ByDest(lft) => context.by_dest(lft, dests),
             Table::UpBySource { up, down } => context.by_source(up, down, dests),
@@ -241,6 +246,9 @@ impl Context<'_> {
         let mut batch = self.wiring.batch(dests);
         let mut part = Part::default();
         let mut walker = Walker::new(switches);
+        let mut plain = Plain::new(switches);
+        let sources: Vec<u32> = self.leaves.iter().copied().filter(|&s| self.live[s as usize] > 0).collect();
+        let alive: u64 = self.live.iter().sum();
         let mut near = usize::MAX;
         // Columns at distances of a power of two would share a few lines of the cache.
         let stride = switches.next_multiple_of(512) + 24;
@@ -253,7 +261,26 @@ impl Context<'_> {
                 let row = lft.row(SwitchId::from_index(s));
                 ports.iter_mut().zip(some).for_each(|(port, address)| *port = row.port(address.dest));
             }
+            // Nearly all are as they should be, which takes less time to see than to describe what is wrong.
+            let is_plain = if self.wiring.tree && alive == self.fabric.host_count() as u64 {
+                let to: Vec<(Target, u32, usize)> =
+                    some.iter().map(|address| (address.target, dests[address.at], address.at)).collect();
+                plain.check(
+                    &self.wiring,
+                    &ports,
+                    &to,
+                    &sources,
+                    |leaf, at| batch.least(leaf, at),
+                    &self.channels,
+                )
+            } else {
+                0
+            };
             for (part_of, addresses) in some.chunks(TOGETHER).enumerate() {
+                let all_plain = (is_plain >> (part_of * TOGETHER)) as u16;
+                if (!all_plain).trailing_zeros() as usize >= addresses.len() {
+                    continue;
+                }
                 let port = |i: usize, s: usize| ports[s * A_LINE + part_of * TOGETHER + i];
                 let mut odd = 0u32;
                 for s in 0..switches {
@@ -264,7 +291,7 @@ impl Context<'_> {
                     }
                 }
                 let mut used = vec![0u32; switches];
-                for (i, address) in addresses.iter().enumerate() {
+                for (i, address) in addresses.iter().enumerate().filter(|(i, _)| all_plain >> i & 1 == 0) {
                     let steps = &steps[i * stride..i * stride + switches];
                     if odd >> i & 1 == 1 {
                         self.entries(address, &batch, (steps, &|s| port(i, s)), &mut part);
@@ -275,8 +302,7 @@ impl Context<'_> {
                     }
                     walker.resolve(steps);
                     self.judge(address, dests, &mut batch, (&walker, steps), &mut part);
-                    let sources = self.leaves.iter().copied().filter(|&s| self.live[s as usize] > 0);
-                    mark(steps, sources, &mut used, i);
+                    mark(steps, sources.iter().copied(), &mut used, i);
                 }
                 for (s, &used) in used.iter().enumerate() {
                     let mut left = used;

@@ -13,6 +13,7 @@
 //! | [`stages`](mod@stages) | a change in stages, each safe however its entries mix |
 //! | [`at_max`] | how many links must carry the maximum |
 //! | `wiring` | what is behind every port; hops and up*/down* reachability, many leaves at once |
+//! | `plain` | addresses whose entries are all as they should be, found many at once |
 //! | `walker` | following one destination's entries from all switches |
 //! | `channels` | the channel dependency graph and its cycles |
 //! | `distance` | shortest admissible paths under link weights, leaf by leaf |
@@ -34,6 +35,7 @@ pub mod lanes;
 mod loads;
 pub mod mix;
 mod patterns;
+mod plain;
 pub mod report;
 pub mod stages;
 mod walker;

@@ -32,6 +32,9 @@ pub(crate) struct Wiring {
     /// `ports[first[switch] + port]`.
     first: Vec<u32>,
     ports: Vec<(Behind, u32)>,
+    /// `words` a switch: the ports that lead to switches, by bit.
+    to_switches: Vec<u64>,
+    words: usize,
     /// Working links between switches: `near[near_first[s]..near_first[s + 1]]` = (neighbour, way).
     near_first: Vec<u32>,
     near: Vec<(u32, Way)>,
@@ -78,6 +81,8 @@ impl Wiring {
         let level = |s: SwitchId| structure.rank[s.index()];
         let (mut first, mut ports) = (vec![0], Vec::new());
         let (mut near_first, mut near, mut on) = (vec![0], Vec::new(), Vec::new());
+        let words = usize::from(fabric.max_radix()) / 64 + 1;
+        let mut to_switches = vec![0u64; fabric.switch_count() * words];
         for s in fabric.switches() {
             let base = ports.len();
             ports.resize(base + usize::from(fabric.radix(s)) + 1, (Behind::Nothing, u32::MAX));
@@ -93,6 +98,8 @@ impl Wiring {
                             std::cmp::Ordering::Equal => Way::Peer,
                         };
                         near.push((t.0, way));
+                        let port = usize::from(fabric.link_port(l));
+                        to_switches[s.index() * words + port / 64] |= 1 << (port % 64);
                         Behind::Switch(t.0, way)
                     }
                 };
@@ -107,7 +114,7 @@ impl Wiring {
         from_bottom.sort_by_key(|&s| structure.rank[s as usize]);
         let tree = matches!(structure.shape, Shape::Tree);
         let group = structure.shape.groups().map(|g| fabric.switches().map(|s| g.group(s)).collect());
-        Self { first, ports, near_first, near, from_bottom, on, tree, group }
+        Self { first, ports, to_switches, words, near_first, near, from_bottom, on, tree, group }
     }
 
     /// What is behind a port, whatever number a table holds.
@@ -115,6 +122,13 @@ impl Wiring {
     pub fn behind(&self, switch: u32, port: u16) -> Behind {
         let slot = self.first[switch as usize] + u32::from(port);
         if slot < self.first[switch as usize + 1] { self.ports[slot as usize].0 } else { Behind::Nothing }
+    }
+
+    /// Whether a port, whatever number a table holds, leads to a switch.
+    #[inline]
+    pub fn leads_on(&self, switch: u32, port: u16) -> bool {
+        let (word, bit) = (usize::from(port / 64), port % 64);
+        word < self.words && self.to_switches[switch as usize * self.words + word] >> bit & 1 == 1
     }
 
     /// The working link at a port that [`behind`](Self::behind) found something at.

@@ -142,7 +142,7 @@ impl Ways {
     ) -> Routes {
         let rank = &structure.rank;
         let paths = PathSet::to_switches(fabric, Rule::UpDown(&UpDown::new(fabric, rank)));
-        let context = Context { fabric, rank, paths };
+        let context = Context::new(fabric, rank, paths);
         let numbering = Numbering::new(fabric, rank);
         let lft = tables::build(fabric, fabric.dests(lmc).count(), |s, row| {
             context.fill(s, lmc, row, |host, path, links| {

@@ -29,6 +29,12 @@ pub(crate) struct Features {
 }
 
 impl Features {
+    /// Inputs are admitted in turn, and may hold many packets that wait; see `switch::queues`.
+    #[inline(always)]
+    pub fn by_input(self) -> bool {
+        self.in_turn && !self.head_of_line
+    }
+
     pub fn of(config: &Config, ahead: bool) -> Self {
         Self {
             one_lane: config.lanes == 1 && config.lane_map.is_none(),

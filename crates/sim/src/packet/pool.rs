@@ -111,6 +111,12 @@ impl Packet {
 
 const _: () = assert!(size_of::<Packet>() == 16 && size_of::<Origin>() == 16);
 
+#[cfg(test)]
+std::thread_local! {
+    /// How often this thread has looked at a slot of any pool.
+    pub(crate) static LOOKS: std::cell::Cell<u64> = const { std::cell::Cell::new(0) };
+}
+
 /// Something that can be in a list.
 pub(crate) trait Linked {
     fn next(&self) -> u32;
@@ -163,11 +169,15 @@ impl<T: Linked> Pool<T> {
 
     #[inline(always)]
     pub fn at(&mut self, index: u32) -> &mut T {
+        #[cfg(test)]
+        LOOKS.set(LOOKS.get() + 1);
         &mut self.slots[index as usize]
     }
 
     #[inline(always)]
     pub fn get(&self, index: u32) -> &T {
+        #[cfg(test)]
+        LOOKS.set(LOOKS.get() + 1);
         &self.slots[index as usize]
     }
 

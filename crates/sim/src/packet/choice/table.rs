@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::hash::Hash;
 use std::sync::Arc;
 
-use netloom_model::{DestId, Fabric, Lft, LinkId, SwitchId};
+use netloom_model::{DestId, Fabric, Lft, LinkId, NO_PORT, SwitchId};
 
 use super::{Choice, Here, Outputs};
 
@@ -44,21 +44,28 @@ struct Table<T> {
 }
 
 impl<T: Copy + Eq + Hash> Table<T> {
-    fn new(fabric: &Fabric, dests: usize, none: T, rank: impl Fn(SwitchId, u32) -> T) -> Self {
+    /// `rank_of` gives the ranks of a switch's links, by port.
+    fn new(fabric: &Fabric, lft: &Lft, none: T, rank_of: impl Fn(SwitchId) -> Vec<T>) -> Self {
+        let dests = lft.dests();
         let mut known: HashMap<[T; BLOCK], u32> = HashMap::new();
-        let (mut look, mut ranks) =
-            (Vec::with_capacity(fabric.switch_count() * dests.div_ceil(BLOCK)), Vec::new());
+        let blocks = dests.div_ceil(BLOCK);
+        let (mut look, mut ranks) = (Vec::<u32>::with_capacity(fabric.switch_count() * blocks), Vec::new());
         for s in fabric.switches() {
+            let (row, rank_of) = (lft.row(s), rank_of(s));
             for first in (0..dests).step_by(BLOCK) {
-                let block: [T; BLOCK] =
-                    std::array::from_fn(
-                        |d| {
-                            if first + d < dests { rank(s, (first + d) as u32) } else { none }
-                        },
-                    );
-                look.push(*known.entry(block).or_insert_with(|| {
-                    ranks.extend(block);
-                    (ranks.len() / BLOCK - 1) as u32
+                let block: [T; BLOCK] = std::array::from_fn(|d| {
+                    let port = if first + d < dests { row.port(DestId((first + d) as u32)) } else { NO_PORT };
+                    rank_of.get(usize::from(port)).copied().unwrap_or(none)
+                });
+                // It looks as the block before it, or as that of the switch before, most of the time.
+                let same = |&look: &u32| ranks[look as usize * BLOCK..][..BLOCK] == block;
+                let above = look.len().checked_sub(blocks).map(|at| look[at]);
+                let near = look.last().copied().filter(same).or_else(|| above.filter(same));
+                look.push(near.unwrap_or_else(|| {
+                    *known.entry(block).or_insert_with(|| {
+                        ranks.extend(block);
+                        (ranks.len() / BLOCK - 1) as u32
+                    })
                 }));
             }
         }
@@ -79,15 +86,19 @@ impl ByTable {
         let addresses = dests.saturating_sub(fabric.switch_count()) / fabric.host_count().max(1);
         let first: Arc<[u32]> =
             fabric.switches().map(|s| fabric.switch_links(s).next().map_or(0, |link| link.0)).collect();
-        let rank = |s: SwitchId, dest: u32| {
-            let link = fabric.link_at(s, lft.port(s, DestId(dest))).filter(|&link| fabric.alive(link));
-            link.map_or(NONE, |link| (link.0 - first[s.index()]) as u16)
+        let rank_of = |s: SwitchId| {
+            let rank = |port| {
+                let link = fabric.link_at(s, port).filter(|&link| fabric.alive(link));
+                link.map_or(NONE, |link| (link.0 - first[s.index()]) as u16)
+            };
+            (0..=fabric.radix(s)).map(rank).collect::<Vec<u16>>()
         };
         let narrow = fabric.switches().all(|s| fabric.switch_links(s).len() < 255);
         let ranks = if narrow {
-            Ranks::Narrow(Table::new(fabric, dests, u8::MAX, |s, d| rank(s, d).min(255) as u8))
+            let rank_of = |s| rank_of(s).into_iter().map(|rank| rank.min(255) as u8).collect();
+            Ranks::Narrow(Table::new(fabric, lft, u8::MAX, rank_of))
         } else {
-            Ranks::Wide(Table::new(fabric, dests, NONE, rank))
+            Ranks::Wide(Table::new(fabric, lft, NONE, rank_of))
         };
         Self { blocks: dests.div_ceil(BLOCK), lmc: addresses.max(1).ilog2() as u8, first, ranks }
     }

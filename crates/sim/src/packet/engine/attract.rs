@@ -8,7 +8,7 @@ use crate::packet::choice::Here;
 use crate::packet::hardware::Hardware;
 use crate::packet::network::Network;
 use crate::packet::pool::Packet;
-use crate::packet::switch::{Head, Mover, next_in_turn};
+use crate::packet::switch::{Head, Lane, Mover, next_in_turn};
 use crate::program::Program;
 
 impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
@@ -29,6 +29,11 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
             let back = self.ports.back(out, place);
             self.ports.at::<H>(out, lane).waiting.add_place(place);
             self.ports.inputs.wait(back, lane, index);
+        } else if self.ports.features::<H>().by_input() {
+            let at = self.ports.index::<H>(out, lane);
+            let waiting = &mut self.ports.lane[at].waiting;
+            let input = (place, self.ports.cables[switch.index()].into());
+            self.ports.queues.push((at, waiting), input, &mut self.packets, index);
         } else {
             self.ports.at::<H>(out, lane).waiting.push(&mut self.packets, index);
         }
@@ -72,6 +77,9 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
         if state.waiting.is_empty() {
             return None;
         }
+        if self.ports.features::<H>().by_input() {
+            return self.next_in_queues::<H>(link, lane);
+        }
         if !self.ports.features::<H>().by_place {
             return self.next_in_list::<H>(link, lane);
         }
@@ -84,7 +92,20 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
         Some(index)
     }
 
-    /// The same where those that wait are a list.
+    /// The same where every input has a queue.
+    #[inline(always)]
+    fn next_in_queues<H: Hardware>(&mut self, link: u32, lane: u8) -> Option<u32> {
+        let at = self.ports.index::<H>(link, lane);
+        let Lane { waiting, turn, out_room, .. } = self.ports.lane[at];
+        let (place, index) = self.ports.queues.next(at, waiting, turn);
+        if i32::from(self.packets.get(index).wire) > out_room {
+            return None;
+        }
+        self.ports.queues.pop((at, &mut self.ports.lane[at].waiting), place, &self.packets);
+        Some(index)
+    }
+
+    /// The same where those that wait are a list: with inputs in turn, one of each at most.
     #[inline(always)]
     fn next_in_list<H: Hardware>(&mut self, link: u32, lane: u8) -> Option<u32> {
         let at = self.ports.index::<H>(link, lane);
@@ -213,5 +234,53 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
         self.arm::<H>(home);
         self.lag(home, home_lane);
         self.go_on::<H>(link, lane, index);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use netloom_model::Control;
+    use netloom_routing::{Engine, EngineOptions, route};
+    use netloom_topology::{detect, generate};
+
+    use crate::config::{Admission, Config};
+    use crate::packet::pool::LOOKS;
+    use crate::profile::Profile;
+    use crate::replay::Job;
+    use crate::{Measure, Model, Scheme, Setup, Stream, simulate};
+
+    /// How often a run of eight senders and one receiver, so many packets each, looks at packets and messages, a packet-hop. All
+    /// senders but those on the receiver's leaf share one link, in front of which their packets wait.
+    fn looks_a_hop(packets: u64, config: Config) -> f64 {
+        let fabric = generate("two-level:leaves=3,hosts=4,spines=1").unwrap();
+        let routes = route(Engine::Dmodk, &fabric, &detect(&fabric), &EngineOptions::default()).unwrap();
+        let to: Vec<u32> = (0..12).map(|host| if (1..=8).contains(&host) { 0 } else { host }).collect();
+        let bytes = packets * u64::from(config.packet_bytes);
+        let setup = Setup {
+            fabric: &fabric,
+            scheme: Scheme::Tables(&routes),
+            model: Model::Packet,
+            profile: Profile { config, ..Profile::infiniband() },
+            jobs: vec![Job::new("in", fabric.hosts().collect(), Stream::of(&to, 1, bytes))],
+            seed: 1,
+            threads: 1,
+            measure: Measure::default(),
+            keep: None,
+            until_ps: None,
+        };
+        let before = LOOKS.get();
+        let hops = simulate(setup, &Control::new()).unwrap().packet_hops;
+        (LOOKS.get() - before) as f64 / hops as f64
+    }
+
+    /// Thousands of packets waited in one list, and whose turn it was was looked for in all of it: time went by the square of the bytes.
+    #[test]
+    fn a_hop_costs_the_same_however_many_packets_wait() {
+        let deep = Config { head_of_line: false, input_buffer_bytes: Some(1 << 28), ..Config::infiniband() };
+        for admission in [Admission::RoundRobin, Admission::InOrder] {
+            let config = Config { admission, ..deep.clone() };
+            let [few, many] = [200, 3200].map(|packets| looks_a_hop(packets, config.clone()));
+            assert!(few > 1.0 && many < 1.1 * few, "{admission:?}: {few} looks a hop, then {many}");
+        }
     }
 }

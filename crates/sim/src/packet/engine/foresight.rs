@@ -94,6 +94,8 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
         let first = if self.ports.features::<H>().by_place {
             let place = next_in_turn(lane.waiting.places(), lane.turn);
             self.ports.inputs.packet(self.ports.back(link, place), 0)
+        } else if self.ports.features::<H>().by_input() {
+            self.ports.queues.next(self.ports.index::<H>(link, 0), lane.waiting, lane.turn).1
         } else {
             lane.waiting.first()
         };

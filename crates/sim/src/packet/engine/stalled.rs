@@ -101,6 +101,10 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
             let place = next_in_turn(state.waiting.places(), state.turn);
             return Some(self.ports.inputs.packet(self.ports.back(link, place), lane));
         }
+        if self.ports.features.by_input() {
+            let at = link as usize * self.ports.lanes + usize::from(lane);
+            return Some(self.ports.queues.next(at, state.waiting, state.turn).1);
+        }
         let mut waiting = state.waiting.iter(&self.packets);
         if !self.ports.features.in_turn {
             return waiting.next();

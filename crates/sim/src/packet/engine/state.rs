@@ -93,7 +93,14 @@ impl<C: Choice, P: Split, O: Observer> Network<'_, C, P, O> {
     pub(in crate::packet) fn load(&mut self, from: &mut StateReader) -> Result<(), SimError> {
         (self.now, self.received, self.detours, self.events, self.last) = from.take()?;
         let shape = |ports: &Ports| {
-            (ports.lanes, ports.features, ports.port.len(), ports.lane.len(), ports.inputs.shape())
+            (
+                ports.lanes,
+                ports.features,
+                ports.port.len(),
+                ports.lane.len(),
+                ports.inputs.shape(),
+                ports.queues.outputs(),
+            )
         };
         let built = shape(&self.ports);
         (self.ports, self.packets, self.origins) = from.take()?;

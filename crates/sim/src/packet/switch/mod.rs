@@ -5,6 +5,7 @@ mod inputs;
 mod lane;
 mod loads;
 mod ports;
+mod queues;
 mod room;
 mod waits;
 

@@ -17,6 +17,7 @@ use serde::{Deserialize, Serialize};
 use super::inputs::Inputs;
 use super::lane::{Carried, Credit, Lane, SENT_BYTES, SENT_PACKETS, Waiting};
 use super::loads::{Loads, RemoteLoads};
+use super::queues::Queues;
 use super::waits::Waits;
 use crate::calendar::NEVER;
 use crate::config::{Config, Forwarding};
@@ -143,6 +144,10 @@ pub(crate) struct Ports {
     pub waits: Waits,
     /// What waits at inputs, where these are known by their places.
     pub inputs: Inputs,
+    /// Cables of every switch, where `queues` asks for them.
+    pub cables: Vec<u16>,
+    /// What waits behind others of its input, where inputs hold many and have turns.
+    pub queues: Queues,
     /// The first so many links are the hosts'.
     pub hosts: usize,
     /// Links have several speeds.
@@ -197,6 +202,12 @@ impl Ports {
             remote: RemoteLoads::default(),
             waits: Waits::new(links, lanes),
             inputs: if features.by_place { Inputs::new(fabric, lanes) } else { Inputs::default() },
+            cables: if features.by_input() {
+                fabric.switches().map(|switch| fabric.switch_links(switch).len() as u16).collect()
+            } else {
+                Vec::new()
+            },
+            queues: Queues::new(if features.by_input() { lane.len() } else { 0 }),
             lane,
             hosts: fabric.host_count(),
             mixed_speeds: kinds
@@ -349,8 +360,9 @@ impl Ports {
             places &= places - 1;
             Some(self.inputs.packet(first + place, lane))
         });
-        let list = if self.features.by_place { Waiting::NOBODY } else { waiting };
-        by_place.chain(list.iter(packets))
+        let list = if self.features.by_place || self.features.by_input() { Waiting::NOBODY } else { waiting };
+        let queued = self.queues.iter(link as usize * self.lanes + usize::from(lane), packets);
+        by_place.chain(queued).chain(list.iter(packets))
     }
 
     /// The link that leads back along the cable of an input, as counted from an output of the same switch.
