@@ -5,11 +5,10 @@
 
 use std::sync::Arc;
 
-use netloom_formats::scenario::{Of, Scenario, ScenarioJob, Work};
+use netloom_formats::scenario::{ModeSetting, Of, Scenario, ScenarioJob, Work};
 use netloom_model::{Csr, Fabric, HostId, JobSpec, Mapping, Phase, Placement, Routes, Source, Traffic};
 use netloom_sim::{
-    ByMessage, Exchange, Exchanges, Job, Measure, Mode, Model, Modes, Profile, Scheme, Script, Setup,
-    SteerOptions, Steered,
+    Exchange, Exchanges, Job, Measure, Mode, Model, Modes, Profile, Scheme, Script, Setup, Steered,
 };
 use netloom_traffic::{PlaceError, ResolvedJob, place, room as places};
 
@@ -18,6 +17,7 @@ use crate::asked::{Asked, Place};
 use crate::profile::{profile, service_levels};
 use crate::program;
 use crate::reader::Reader;
+use crate::routing::Routing;
 use crate::steered;
 
 /// Ranks of all jobs, at most: twice what the largest machines run, one a core. A routing that is simulated takes 2 GB for so many.
@@ -354,21 +354,40 @@ fn advice(job: &ScenarioJob, own: Option<u32>, error: &PlaceError) -> Option<Str
 /// Refuses modes beside routings that have none.
 fn check_modes(scenario: &Scenario) -> Result<(), ComposeError> {
     let Some(number) = scenario.jobs.iter().position(|job| !job.modes.is_empty()) else { return Ok(()) };
-    let has_modes = |word: &&String| match SteerOptions::parse(word) {
-        Some(Ok(options)) => options.scheme == Steered::Aries,
-        Some(Err(_)) => true, // refused by itself
-        None => false,
-    };
-    match scenario.routes.iter().find(|word| !has_modes(word)) {
-        None => Ok(()),
-        Some(word) => {
-            let message = format!(
-                "mode: expected routings that have modes, such as adaptive:0 on a dragonfly, found \"{word}\""
-            );
-            Err(Asked { scenario, number }.refuse("mode", &message))
+    let refuse = |number, message: String| Err(Asked { scenario, number }.refuse("mode", &message));
+    for word in &scenario.routes {
+        match Routing::parse(word) {
+            Ok(Routing::Steered(options)) if options.scheme == Steered::Aries => {}
+            Ok(Routing::ByMode(_)) => {
+                let other = |it: &&ModeSetting| !STATIC_OR_NOT.contains(&it.word);
+                let mut jobs = scenario.jobs.iter().enumerate();
+                if let Some((number, setting)) =
+                    jobs.find_map(|(number, job)| Some((number, job.modes.iter().find(other)?)))
+                {
+                    let found = setting.word;
+                    return refuse(
+                        number,
+                        format!("mode: {word} has 0 (adaptive) and in-order (by its tables), found {found}"),
+                    );
+                }
+            }
+            Err(_) => {} // refused by itself
+            Ok(_) => {
+                return refuse(
+                    number,
+                    format!(
+                        "mode: expected routings that have modes, such as adaptive:0 on a dragonfly or by-mode, \
+                         found \"{word}\""
+                    ),
+                );
+            }
         }
     }
+    Ok(())
 }
+
+/// Modes of by-mode.
+const STATIC_OR_NOT: [&str; 2] = ["0", "in-order"];
 
 /// The modes of a job.
 fn modes(job: &ScenarioJob) -> Modes {
@@ -377,12 +396,8 @@ fn modes(job: &ScenarioJob) -> Modes {
         Of::Below(bytes) => Some((bytes, Mode::parse(it.word)?)),
         _ => None,
     });
-    let modes = Modes::new(below.collect(), of(Of::Others).and_then(Mode::parse))
-        .with_all_to_all(of(Of::AllToAll).and_then(Mode::parse));
-    match of(Of::Others).and_then(ByMessage::parse) {
-        Some(by_message) => modes.or(by_message),
-        None => modes,
-    }
+    let modes = Modes::new(below.collect(), None).with_all_to_all(of(Of::AllToAll).and_then(Mode::parse));
+    modes.or(of(Of::Others).and_then(Modes::parse).unwrap_or_default())
 }
 
 /// Refuses jobs that start over until each other's end: nobody would ever end.

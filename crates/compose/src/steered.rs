@@ -6,7 +6,7 @@
 
 use netloom_formats::scenario::Scenario;
 use netloom_routing::{RoutingError, Steering};
-use netloom_sim::{ByMessage, Model, Modes, Profile, Scheme, SteerOptions, Steered};
+use netloom_sim::{Model, Modes, Profile, Scheme, SteerOptions, Steered};
 use netloom_topology::Shape;
 
 use crate::ComposeError;
@@ -38,9 +38,8 @@ pub fn steering(
         let message = "expected no hardware.sl2vl: its lanes go by slot of the way".into();
         return Err(refuse("hardware.sl2vl", message));
     }
-    let counts = |it: Option<ByMessage>| it.is_some_and(ByMessage::counts);
     if profile.config.window_packets.is_none()
-        && (counts(options.by_message) || modes.iter().any(|it| counts(it.chooses())))
+        && (options.by_message.is_some() || modes.iter().any(|it| it.chooses().is_some()))
     {
         let message = "expected adapters that count (profile = \"aries\", or hardware.window_packets): aware looks at \
                        what they have counted";
