@@ -287,7 +287,8 @@ def test_adapters_of_jobs_add_up_to_the_runs(netloom, write):
 
 
 def test_spread_of_times_and_of_packets_latencies_by_hand():
-    # Quartiles of 1, 2, 3, 4, 5 are 2 and 4: (4 - 2) / (4 + 2). Of 11 to 15, 12 and 14: 2 / 26. A constant of 10 is all that differs.
+    # Quartiles of 1, 2, 3, 4, 5 are 2 and 4: (4 - 2) / (4 + 2). Of 11 to 15, 12 and 14: 2 / 26. A constant
+    # of 10 is all that differs.
     times = np.array([1, 2, 3, 4, 5, 0])
     sent = Sent(times + 10 * (times > 0), times * 1.0, times * 1.0, times * 1.0)
     told = estimate(sent)

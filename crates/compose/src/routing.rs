@@ -11,6 +11,7 @@ use netloom_verify::{CheckReport, FindingKind, check_on};
 use crate::ComposeError;
 use crate::by_way::ByWay;
 use crate::reader::{Reader, file};
+use crate::steered::BY_MODE;
 
 /// How packets are routed, as a scenario says it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,9 +46,6 @@ pub enum Routing {
 
 /// Tables of d-mod-k and round what is congested; with `:` and an engine behind it, that one's.
 const SNOOPING: &str = "snooping";
-
-/// Tables of ftree for messages whose mode is in-order, and else as `adaptive`; with `:` and an engine behind it, that one's tables.
-const BY_MODE: &str = "by-mode";
 
 /// Words for what the optimiser makes.
 const OPTIMIZED: [&str; 2] = ["optimized", "optimized:phases"];

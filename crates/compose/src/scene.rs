@@ -8,7 +8,8 @@ use std::sync::Arc;
 use netloom_formats::scenario::{ModeSetting, Of, Scenario, ScenarioJob, Work};
 use netloom_model::{Csr, Fabric, HostId, JobSpec, Mapping, Phase, Placement, Routes, Source, Traffic};
 use netloom_sim::{
-    Exchange, Exchanges, Job, Measure, Mode, Model, Modes, Profile, Scheme, Script, Setup, Steered,
+    Exchange, Exchanges, Job, Measure, Mode, Model, Modes, Profile, Scheme, Script, Setup, SteerOptions,
+    Steered,
 };
 use netloom_traffic::{PlaceError, ResolvedJob, place, room as places};
 
@@ -17,7 +18,6 @@ use crate::asked::{Asked, Place};
 use crate::profile::{profile, service_levels};
 use crate::program;
 use crate::reader::Reader;
-use crate::routing::Routing;
 use crate::steered;
 
 /// Ranks of all jobs, at most: twice what the largest machines run, one a core. A routing that is simulated takes 2 GB for so many.
@@ -356,30 +356,26 @@ fn check_modes(scenario: &Scenario) -> Result<(), ComposeError> {
     let Some(number) = scenario.jobs.iter().position(|job| !job.modes.is_empty()) else { return Ok(()) };
     let refuse = |number, message: String| Err(Asked { scenario, number }.refuse("mode", &message));
     for word in &scenario.routes {
-        match Routing::parse(word) {
-            Ok(Routing::Steered(options)) if options.scheme == Steered::Aries => {}
-            Ok(Routing::ByMode(_)) => {
+        match SteerOptions::parse(word) {
+            Some(Ok(options)) if options.scheme == Steered::Aries => {}
+            Some(Err(_)) => {} // refused by itself
+            None if steered::is_by_mode(word) => {
                 let other = |it: &&ModeSetting| !STATIC_OR_NOT.contains(&it.word);
                 let mut jobs = scenario.jobs.iter().enumerate();
-                if let Some((number, setting)) =
-                    jobs.find_map(|(number, job)| Some((number, job.modes.iter().find(other)?)))
-                {
+                let first = jobs.find_map(|(number, job)| Some((number, job.modes.iter().find(other)?)));
+                if let Some((number, setting)) = first {
                     let found = setting.word;
-                    return refuse(
-                        number,
-                        format!("mode: {word} has 0 (adaptive) and in-order (by its tables), found {found}"),
-                    );
+                    let message =
+                        format!("mode: {word} has 0 (adaptive) and in-order (by its tables), found {found}");
+                    return refuse(number, message);
                 }
             }
-            Err(_) => {} // refused by itself
-            Ok(_) => {
-                return refuse(
-                    number,
-                    format!(
-                        "mode: expected routings that have modes, such as adaptive:0 on a dragonfly or by-mode, \
-                         found \"{word}\""
-                    ),
+            _ => {
+                let message = format!(
+                    "mode: expected routings that have modes, such as adaptive:0 on a dragonfly or by-mode, found \
+                     \"{word}\""
                 );
+                return refuse(number, message);
             }
         }
     }

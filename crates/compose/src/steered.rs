@@ -73,6 +73,14 @@ pub fn upward(scenario: &Scenario, word: &str, shape: &Shape) -> Result<(), Comp
     Err(ComposeError::Misfit(scenario.origins.error("routes", message)))
 }
 
+/// Tables of ftree for messages whose mode is in-order, and else as `adaptive`; with `:` and an engine behind it, that one's tables.
+pub(crate) const BY_MODE: &str = "by-mode";
+
+/// Whether a word names a routing by mode.
+pub(crate) fn is_by_mode(word: &str) -> bool {
+    word.strip_prefix(BY_MODE).is_some_and(|rest| rest.is_empty() || rest.starts_with(':'))
+}
+
 /// Whether a scenario has a word on a parameter of the hardware.
 fn asked(scenario: &Scenario, key: &str) -> bool {
     scenario.hardware.iter().any(|(name, _)| *name == key)

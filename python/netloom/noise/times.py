@@ -162,11 +162,12 @@ def estimate(sent: Sent | None, among: npt.NDArray[np.intp] | None = None) -> di
     Returns
     -------
     dict, or None
-        How many `messages` were answered whole; the quartile coefficients of dispersion of their times on the
-        network (`network_qcd`) and of the mean latencies of their packets (`latency_qcd`; fig. 5 of the
-        paper); medians, in microseconds, of their time (`network_us`) and of both estimates (`eq2_us`, `window_us`); medians of what these are off, as a share of the time
-        (`eq2_error`, `window_error`); and Pearson's correlation of each with the time (`eq2_correlation`,
-        `window_correlation`), null below 3 messages or where nothing varies. None without any.
+        How many `messages` were answered whole; medians, in microseconds, of their time (`network_us`) and of
+        both estimates (`eq2_us`, `window_us`); the quartile coefficients of dispersion of their times
+        (`network_qcd`) and of the mean latencies of their packets (`latency_qcd`; fig. 5 of the paper);
+        medians of what the estimates are off, as a share of the time (`eq2_error`, `window_error`); and
+        Pearson's correlation of each with the time (`eq2_correlation`, `window_correlation`), null below 3
+        messages or where nothing varies. None without any.
     """
     if sent is None:
         return None

@@ -104,9 +104,7 @@ LISTED = [
     _noise("equations 1, 2", "the transmission model", "noise", "noise/transmission", "--job pingpong"),
     _noise("figure 3", "16 KiB ping-pong by distance", "sweep run", "sc19/distance", "-o swept"),
     _noise("figure 4", "all-to-all of a host's ranks", "noise", "sc19/one-host", "--job alltoall"),
-    _noise(
-        "figure 5", "spread of times and of packets' latencies", "noise", "sc19/pingpong", "--job pingpong"
-    ),
+    _noise("figure 5", "spread of times and latencies", "noise", "sc19/pingpong", "--job pingpong"),
     _noise("table 1", "counters of a job that goes on", "simulate", "sc19/idle", "--format json"),
     _noise("figure 7", "ping-pong in two modes", "noise", "noise/modes", "--job pingpong"),
     Made(NOISE, "figures 8, 9", "benchmarks by mode", "netloom study modes", "docs/methods/noise.md"),
@@ -114,7 +112,8 @@ LISTED = [
         NOISE,
         "figures 8, 9",
         "where the default is better",
-        "netloom study modes --benchmarks alltoall,broadcast,halo3d --sizes large --links 2 --rounds 2 --seeds 5",
+        "netloom study modes --benchmarks alltoall,broadcast,halo3d --sizes large --links 2 --rounds 2 "
+        "--seeds 5",
         "docs/methods/noise.md",
     ),
     _sampled("pf3d-background", "section 2.4", "pF3D beside six incasts"),
