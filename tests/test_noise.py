@@ -9,7 +9,7 @@ import pytest
 
 import netloom as nl
 from netloom.intervals import median_ranks
-from netloom.noise import Messages, differences, impact, joined, summary
+from netloom.noise import Messages, Sent, differences, estimate, impact, joined, summary
 
 PING_PONG = """
 fabric = "two-level:leaves=2,hosts=6,spines=2"
@@ -284,6 +284,53 @@ def test_adapters_of_jobs_add_up_to_the_runs(netloom, write):
     assert set(rows["packets"][mine]) == {256}
     assert result["packets"] == pytest.approx(2 * result["adapter"]["packets"], rel=0.02)
     assert nl.simulate(nl.Scenario.read(path, ["profile=infiniband"]), "ugal").adapters() is None
+
+
+def test_spread_of_times_and_of_packets_latencies_by_hand():
+    # Quartiles of 1, 2, 3, 4, 5 are 2 and 4: (4 - 2) / (4 + 2). Of 11 to 15, 12 and 14: 2 / 26. A constant
+    # of 10 is all that differs.
+    times = np.array([1, 2, 3, 4, 5, 0])
+    sent = Sent(times + 10 * (times > 0), times * 1.0, times * 1.0, times * 1.0)
+    told = estimate(sent)
+    assert told["messages"] == 5
+    assert told["network_qcd"] == pytest.approx(2 / 26)
+    assert told["latency_qcd"] == pytest.approx(2 / 6)
+
+
+BY_MODE = """
+fabric = "two-level:leaves=4,hosts=4,spines=2"
+routes = ["by-mode"]
+[[job]]
+name = "small"
+hosts = "host[0000-0007]"
+program = { kind = "stream", pattern = "shift:3", bytes = 4000, messages = 6 }
+[[job]]
+name = "large"
+hosts = "host[0008-0015]"
+program = { kind = "stream", pattern = "shift:3", bytes = 12000, messages = 20 }
+"""
+
+
+def test_messages_are_static_or_adaptive_as_they_ask(netloom, write):
+    scenario = write("by-mode.toml", BY_MODE)
+
+    def ends(*more: str) -> list[float]:
+        [one] = netloom.result("simulate", scenario, *more)["runs"]
+        return [job["completion_ms"] for job in one["jobs"]]
+
+    def modes(mode: str) -> list[str]:
+        return ["--set", f"job.small.mode={mode}", "--set", f"job.large.mode={mode}"]
+
+    static, adaptive = ends("--routings", "ftree"), ends("--routings", "adaptive")
+    assert static[0] != adaptive[0]
+    assert static[1] != adaptive[1]
+    assert ends(*modes("in-order")) == static
+    assert ends(*modes("0")) == adaptive
+    # The two share no link: each takes what it takes where all are like it.
+    assert ends(*modes('["in-order below 5000", 0]')) == [static[0], adaptive[1]]
+    told = netloom.refused("simulate", scenario, *modes("3"))
+    assert "by-mode has 0 (adaptive) and in-order (by its tables), found 3" in told
+    assert "as flows have no modes" in netloom.refused("simulate", scenario, "--model", "fluid")
 
 
 MODES = """

@@ -73,6 +73,16 @@ def test_a_benchmark_is_run_with_all_routings():
 def test_unknown_benchmarks_are_refused(netloom):
     told = netloom.refused("study", "modes", "--benchmarks", "barriers", code=2)
     assert "expected some of ping-pong" in told
+    told = netloom.refused("study", "modes", "--sizes", "small,huge", code=2)
+    assert "--sizes small,huge: expected some of small,middle,large" in told
+
+
+def test_a_ratio_of_several_seeds_has_its_spread():
+    ran = dict(zip(published.ROUTINGS, ([10, 10, 20], [12, 15, 22], [10] * 3, [10] * 3), strict=True))
+    one = Row("alltoall", "16KiB", ran, dict.fromkeys(published.ROUTINGS, 0.5)).result()
+    # By hand: 1.2, 1.5 and 1.1.
+    assert modes._ratio(one, "adaptive:3") == "1.200 (1.100 to 1.500)"
+    assert modes._ratio(row("alltoall", "128", (10, 12, 10, 10)).result(), "adaptive:3") == "1.200"
 
 
 def test_the_report_has_rows_totals_and_statements():

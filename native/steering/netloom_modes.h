@@ -43,18 +43,18 @@ static inline struct netloom_modes netloom_modes_start(void)
     return start;
 }
 
-/* What a mode that shows `sample` is expected to take for a message, cycles (eq. 2). */
-static inline double netloom_modes_cycles(uint64_t packets, uint64_t flits, uint32_t window, struct netloom_modes_sample sample)
+/* What a mode that shows `sample` is expected to take for a message, cycles (eq. 2). The data of a GET come with the responses. */
+static inline double netloom_modes_cycles(uint64_t packets, uint64_t flits, int is_get, uint32_t window, struct netloom_modes_sample sample)
 {
     uint64_t windows = packets > 0 ? (packets - 1) / (window > 0 ? window : 1) : 0;
-    double alpha = 0.5 + (double)windows;
+    double alpha = (is_get ? 1.0 : 0.5) + (double)windows;
     double waits = alpha * sample.latency;
     double leaves = (double)flits * (sample.stalls + 1.0);
     return waits + leaves;
 }
 
-/* The mode of the next message; `counts`: whether to tell what came of it. */
-static inline enum netloom_mode netloom_modes_select(struct netloom_modes *state, uint64_t bytes, int all_to_all, int *counts)
+/* The mode of the next message, a PUT or a GET; `counts`: whether to tell what came of it. */
+static inline enum netloom_mode netloom_modes_select(struct netloom_modes *state, uint64_t bytes, int is_get, int all_to_all, int *counts)
 {
     uint64_t sum = state->sum_bytes + bytes;
     state->sum_bytes = sum < bytes ? UINT64_MAX : sum;
@@ -69,11 +69,13 @@ static inline enum netloom_mode netloom_modes_select(struct netloom_modes *state
         uint64_t flits = whole * ((payload + header + 15) / 16) + (rest > 0 ? (rest + header + 15) / 16 : 0);
         uint32_t here = state->high_bias, there = 1 - here;
         struct netloom_modes_sample own = state->seen[here], other = state->seen[there];
+        if (is_get)
+            flits = packets; /* a request of one flit for each */
         if (!state->is_seen[there] || state->samples - state->number[there] > NETLOOM_MODES_FRESH_SAMPLES) {
             other.latency = here ? own.latency * NETLOOM_MODES_LATENCY_RATIO : own.latency / NETLOOM_MODES_LATENCY_RATIO;
             other.stalls = here ? own.stalls / NETLOOM_MODES_STALL_RATIO : own.stalls * NETLOOM_MODES_STALL_RATIO;
         }
-        if (netloom_modes_cycles(packets, flits, state->window, other) < netloom_modes_cycles(packets, flits, state->window, own))
+        if (netloom_modes_cycles(packets, flits, is_get, state->window, other) < netloom_modes_cycles(packets, flits, is_get, state->window, own))
             state->high_bias = there;
     }
     if (state->high_bias)

@@ -11,6 +11,7 @@ use netloom_verify::{CheckReport, FindingKind, check_on};
 use crate::ComposeError;
 use crate::by_way::ByWay;
 use crate::reader::{Reader, file};
+use crate::steered::BY_MODE;
 
 /// How packets are routed, as a scenario says it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,6 +26,8 @@ pub enum Routing {
     Steered(SteerOptions),
     /// An engine's tables, and round what is congested by what switches hear of it (paper 002).
     Snooping(Engine),
+    /// An engine's tables for messages that ask for static ways, a choice a packet for all others.
+    ByMode(Engine),
     /// Tables from a file, and maybe from others which of a host's addresses every pair uses and which lanes packets
     /// take; the paths as written.
     File {
@@ -64,13 +67,18 @@ impl Routing {
         if let Some(options) = SteerOptions::parse(word) {
             return options.map(Self::Steered).map_err(ComposeError::UnknownRouting);
         }
-        if let Some(rest) = word.strip_prefix(SNOOPING) {
-            let engine = rest.strip_prefix(':');
-            let refuse = |message: String| Err(ComposeError::UnknownRouting(format!("{word}: {message}")));
-            match (rest, engine.map(str::parse::<Engine>)) {
-                ("", _) => return Ok(Self::Snooping(Engine::Dmodk)),
-                (_, Some(Ok(engine))) if engine != Engine::Smodk => return Ok(Self::Snooping(engine)),
-                (_, Some(_)) => return refuse("expected an engine's name behind \"snooping:\"".into()),
+        type OfEngine = fn(Engine) -> Routing;
+        let with_choices: [(&str, Engine, OfEngine); 2] =
+            [(SNOOPING, Engine::Dmodk, Self::Snooping), (BY_MODE, Engine::Ftree, Self::ByMode)];
+        for (name, usual, of) in with_choices {
+            let Some(rest) = word.strip_prefix(name) else { continue };
+            match (rest, rest.strip_prefix(':').map(str::parse::<Engine>)) {
+                ("", _) => return Ok(of(usual)),
+                (_, Some(Ok(engine))) if engine != Engine::Smodk => return Ok(of(engine)),
+                (_, Some(_)) => {
+                    let message = format!("{word}: expected an engine's name behind \"{name}:\"");
+                    return Err(ComposeError::UnknownRouting(message));
+                }
                 (_, None) => {}
             }
         }
@@ -91,7 +99,7 @@ impl Routing {
                         .chain(ways)
                         .chain(schemes)
                         .chain(SteerOptions::words_of_modes())
-                        .chain([SNOOPING])
+                        .chain([SNOOPING, BY_MODE])
                         .chain(OPTIMIZED)
                         .collect();
                     let help = match nearest(word, known.iter().copied()) {
@@ -165,6 +173,7 @@ impl Routing {
             Self::Steered(options) => Scheme::Steered(*options, steering.expect("a routing with detours")),
             Self::PerPacket(scheme) => Scheme::PerPacket(*scheme, paths()),
             Self::Snooping(_) => Scheme::Snooping(tables.expect("an engine's tables"), paths()),
+            Self::ByMode(_) => Scheme::ByMode(tables.expect("an engine's tables"), paths()),
             _ => Scheme::Tables(tables.expect("a routing with tables comes with them")),
         }
     }
@@ -182,7 +191,7 @@ pub fn tables(
     read: &mut Reader,
 ) -> Result<Routes, ComposeError> {
     match routing {
-        Routing::Engine(engine) | Routing::Snooping(engine) => {
+        Routing::Engine(engine) | Routing::Snooping(engine) | Routing::ByMode(engine) => {
             Ok(route(*engine, fabric, structure, &EngineOptions { seed, lmc: 0 })?)
         }
         Routing::File { tables: path, paths, lanes } => {

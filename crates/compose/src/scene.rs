@@ -5,11 +5,11 @@
 
 use std::sync::Arc;
 
-use netloom_formats::scenario::{Of, Scenario, ScenarioJob, Work};
+use netloom_formats::scenario::{ModeSetting, Of, Scenario, ScenarioJob, Work};
 use netloom_model::{Csr, Fabric, HostId, JobSpec, Mapping, Phase, Placement, Routes, Source, Traffic};
 use netloom_sim::{
-    ByMessage, Exchange, Exchanges, Job, Measure, Mode, Model, Modes, Profile, Scheme, Script, Setup,
-    SteerOptions, Steered,
+    Exchange, Exchanges, Job, Measure, Mode, Model, Modes, Profile, Scheme, Script, Setup, SteerOptions,
+    Steered,
 };
 use netloom_traffic::{PlaceError, ResolvedJob, place, room as places};
 
@@ -354,21 +354,36 @@ fn advice(job: &ScenarioJob, own: Option<u32>, error: &PlaceError) -> Option<Str
 /// Refuses modes beside routings that have none.
 fn check_modes(scenario: &Scenario) -> Result<(), ComposeError> {
     let Some(number) = scenario.jobs.iter().position(|job| !job.modes.is_empty()) else { return Ok(()) };
-    let has_modes = |word: &&String| match SteerOptions::parse(word) {
-        Some(Ok(options)) => options.scheme == Steered::Aries,
-        Some(Err(_)) => true, // refused by itself
-        None => false,
-    };
-    match scenario.routes.iter().find(|word| !has_modes(word)) {
-        None => Ok(()),
-        Some(word) => {
-            let message = format!(
-                "mode: expected routings that have modes, such as adaptive:0 on a dragonfly, found \"{word}\""
-            );
-            Err(Asked { scenario, number }.refuse("mode", &message))
+    let refuse = |number, message: String| Err(Asked { scenario, number }.refuse("mode", &message));
+    for word in &scenario.routes {
+        match SteerOptions::parse(word) {
+            Some(Ok(options)) if options.scheme == Steered::Aries => {}
+            Some(Err(_)) => {} // refused by itself
+            None if steered::is_by_mode(word) => {
+                let other = |it: &&ModeSetting| !STATIC_OR_NOT.contains(&it.word);
+                let mut jobs = scenario.jobs.iter().enumerate();
+                let first = jobs.find_map(|(number, job)| Some((number, job.modes.iter().find(other)?)));
+                if let Some((number, setting)) = first {
+                    let found = setting.word;
+                    let message =
+                        format!("mode: {word} has 0 (adaptive) and in-order (by its tables), found {found}");
+                    return refuse(number, message);
+                }
+            }
+            _ => {
+                let message = format!(
+                    "mode: expected routings that have modes, such as adaptive:0 on a dragonfly or by-mode, found \
+                     \"{word}\""
+                );
+                return refuse(number, message);
+            }
         }
     }
+    Ok(())
 }
+
+/// Modes of by-mode.
+const STATIC_OR_NOT: [&str; 2] = ["0", "in-order"];
 
 /// The modes of a job.
 fn modes(job: &ScenarioJob) -> Modes {
@@ -377,12 +392,8 @@ fn modes(job: &ScenarioJob) -> Modes {
         Of::Below(bytes) => Some((bytes, Mode::parse(it.word)?)),
         _ => None,
     });
-    let modes = Modes::new(below.collect(), of(Of::Others).and_then(Mode::parse))
-        .with_all_to_all(of(Of::AllToAll).and_then(Mode::parse));
-    match of(Of::Others).and_then(ByMessage::parse) {
-        Some(by_message) => modes.or(by_message),
-        None => modes,
-    }
+    let modes = Modes::new(below.collect(), None).with_all_to_all(of(Of::AllToAll).and_then(Mode::parse));
+    modes.or(of(Of::Others).and_then(Modes::parse).unwrap_or_default())
 }
 
 /// Refuses jobs that start over until each other's end: nobody would ever end.

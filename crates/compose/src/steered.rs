@@ -6,7 +6,7 @@
 
 use netloom_formats::scenario::Scenario;
 use netloom_routing::{RoutingError, Steering};
-use netloom_sim::{ByMessage, Model, Modes, Profile, Scheme, SteerOptions, Steered};
+use netloom_sim::{Model, Modes, Profile, Scheme, SteerOptions, Steered};
 use netloom_topology::Shape;
 
 use crate::ComposeError;
@@ -38,9 +38,8 @@ pub fn steering(
         let message = "expected no hardware.sl2vl: its lanes go by slot of the way".into();
         return Err(refuse("hardware.sl2vl", message));
     }
-    let counts = |it: Option<ByMessage>| it.is_some_and(ByMessage::counts);
     if profile.config.window_packets.is_none()
-        && (counts(options.by_message) || modes.iter().any(|it| counts(it.chooses())))
+        && (options.by_message.is_some() || modes.iter().any(|it| it.chooses().is_some()))
     {
         let message = "expected adapters that count (profile = \"aries\", or hardware.window_packets): aware looks at \
                        what they have counted";
@@ -72,6 +71,14 @@ pub fn upward(scenario: &Scenario, word: &str, shape: &Shape) -> Result<(), Comp
         "{word}: it chooses among up*/down* ways, and this is a dragonfly: expected {known} or tables such as dla"
     );
     Err(ComposeError::Misfit(scenario.origins.error("routes", message)))
+}
+
+/// Tables of ftree for messages whose mode is in-order, and else as `adaptive`; with `:` and an engine behind it, that one's tables.
+pub(crate) const BY_MODE: &str = "by-mode";
+
+/// Whether a word names a routing by mode.
+pub(crate) fn is_by_mode(word: &str) -> bool {
+    word.strip_prefix(BY_MODE).is_some_and(|rest| rest.is_empty() || rest.starts_with(':'))
 }
 
 /// Whether a scenario has a word on a parameter of the hardware.

@@ -2,9 +2,10 @@
 
 use netloom_compose::{Routing, Scene, check_sound, tables};
 use netloom_formats::read_scenario;
+use netloom_formats::scenario::MODE_WORDS;
 use netloom_model::{Control, Dest, DestId, Fabric, Lft, Routes, SwitchId};
 use netloom_routing::Engine;
-use netloom_sim::{Model, Scheme, simulate};
+use netloom_sim::{ByMessage, Mode, Model, Modes, Scheme, simulate};
 use netloom_testkit::cases::star;
 
 use crate::common::Net;
@@ -296,5 +297,42 @@ fn what_does_not_fit_names_its_line_or_the_override_that_brought_it() {
     assert!(
         buffer.starts_with("s.toml: hardware: output_buffer_bytes: expected at least one packet"),
         "{buffer}"
+    );
+}
+
+/// The words of a scenario's `mode` and those of the simulator are one list, the latter without "adaptive:".
+#[test]
+fn words_of_modes_are_those_that_the_simulator_knows() {
+    let known = Mode::ALL.map(Mode::word).into_iter().chain(ByMessage::ALL.map(ByMessage::word));
+    let mut known: Vec<&str> = known.map(|word| word.strip_prefix("adaptive:").unwrap_or(word)).collect();
+    known.push("default");
+    let mut read = MODE_WORDS.to_vec();
+    known.sort_unstable();
+    read.sort_unstable();
+    assert_eq!(read, known);
+    assert!(read.iter().all(|word| Modes::parse(word).is_some()));
+}
+
+#[test]
+fn modes_are_asked_of_routings_that_have_them() {
+    let net = Net::of(star(4));
+    let job = |routes: &str, mode: &str| {
+        net.refusal(&format!("routes = [\"{routes}\"]\n[[job]]\nranks = 2\nmode = {mode}\n{STREAM}"))
+    };
+    assert!(
+        job("adaptive", "0").contains("such as adaptive:0 on a dragonfly or by-mode, found \"adaptive\"")
+    );
+    let refused = job("by-mode:updn", "[\"in-order below 4KiB\", 3]");
+    assert!(
+        refused.contains("by-mode:updn has 0 (adaptive) and in-order (by its tables), found 3"),
+        "{refused}"
+    );
+    assert_eq!(Routing::parse("by-mode").unwrap(), Routing::ByMode(Engine::Ftree));
+    assert_eq!(Routing::parse("by-mode:minhop").unwrap(), Routing::ByMode(Engine::Minhop));
+    assert!(
+        Routing::parse("by-mode:s-mod-k")
+            .unwrap_err()
+            .to_string()
+            .contains("an engine's name behind \"by-mode:\"")
     );
 }

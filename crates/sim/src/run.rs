@@ -10,7 +10,6 @@ use netloom_model::{Control, Fabric, HostId, LinkId, StopReason};
 use crate::SimError;
 use crate::config::Config;
 use crate::fluid::flows;
-use crate::mode::ByMessage;
 use crate::observe::{Nobody, Observer};
 use crate::packet::choice::{AnyChoice, Choice};
 use crate::packet::{End, Finished, Keeping, Terms, run_network};
@@ -212,8 +211,7 @@ fn check(setup: &Setup) -> Result<(), SimError> {
         Scheme::Steered(options, _) => options.by_message,
         _ => None,
     };
-    let counts = |it: Option<ByMessage>| it.is_some_and(ByMessage::counts);
-    let asks = counts(by_message) || setup.jobs.iter().any(|job| counts(job.modes.chooses()));
+    let asks = by_message.is_some() || setup.jobs.iter().any(|job| job.modes.chooses().is_some());
     if asks && config.window_packets.is_none() {
         let expected = "adapters that count: window_packets".into();
         return Err(SimError::Config { what: "aware", expected });
@@ -234,6 +232,10 @@ pub fn simulate(setup: Setup, control: &Control) -> Result<Outcome, SimError> {
         }
         if let Scheme::Steered(SteerOptions { scheme, .. }, _) = setup.scheme {
             let expected = format!("packet, as flows take no detours ({})", scheme.name());
+            return Err(SimError::Config { what: "model", expected });
+        }
+        if let Scheme::ByMode(..) = setup.scheme {
+            let expected = "packet, as flows have no modes (by-mode)".into();
             return Err(SimError::Config { what: "model", expected });
         }
         if setup.measure.pairs {
@@ -346,9 +348,7 @@ fn packets<C: Choice + Clone, O: Observer>(
     let levels = setup.profile.config.lane_map.clone();
     let sight = sight(setup.fabric, setup.scheme, &setup.profile.config);
     let mut jobs = setup.jobs;
-    if let Scheme::Steered(options, _) = setup.scheme {
-        jobs.iter_mut().for_each(|job| job.modes = options.modes(&job.modes));
-    }
+    jobs.iter_mut().for_each(|job| job.modes = setup.scheme.modes(&job.modes));
     let mut player = Player::new(jobs, setup.profile.software)
         .with_addresses(lmc, path)
         .with_levels(levels)

@@ -7,7 +7,10 @@ use netloom_model::{Fabric, Lft, PathChoice, Routes};
 use netloom_routing::{PathSet, Steering};
 
 use crate::SimError;
-use crate::packet::choice::{Adaptive, AdaptiveRemote, ByTable, Choice, RandomPerPacket, Snooping, Steer};
+use crate::mode::{Mode, Modes};
+use crate::packet::choice::{
+    Adaptive, AdaptiveRemote, ByMode, ByTable, Choice, RandomPerPacket, Snooping, Steer,
+};
 use crate::steered::{SteerOptions, Steered};
 
 /// Schemes without tables: every switch chooses among minimal outputs, packet by packet.
@@ -60,6 +63,8 @@ pub enum Scheme<'a> {
     PerPacket(PerPacket, &'a PathSet),
     /// By forwarding tables, and round outputs that are congested, as switches hear from notifications. Needs a congestion control.
     Snooping(&'a Routes, &'a PathSet),
+    /// By forwarding tables for messages whose mode is `IN_ORDER`, among minimal paths for all others.
+    ByMode(&'a Routes, &'a PathSet),
     /// Packet by packet, with detours, on a dragonfly.
     Steered(SteerOptions, &'a Steering),
 }
@@ -88,6 +93,10 @@ impl<'a> Scheme<'a> {
                 let lft = routes.lft().expect("tables by destination");
                 return visitor.visit(Snooping::new(fabric, lft, paths));
             }
+            Self::ByMode(routes, paths) => {
+                let lft = routes.lft().expect("tables by destination");
+                return visitor.visit(ByMode::new(fabric, lft, paths, seed));
+            }
             Self::PerPacket(scheme, paths) => (scheme, paths),
             Self::Steered(options, steering) if matches!(options.scheme, Steered::Ugal | Steered::Aries) => {
                 return visitor.visit(Steer::<true>::new(fabric, steering, options, seed));
@@ -107,7 +116,7 @@ impl<'a> Scheme<'a> {
     pub(crate) fn paths(self) -> Option<&'a PathSet> {
         match self {
             Self::Tables(_) | Self::Steered(..) => None,
-            Self::PerPacket(_, paths) | Self::Snooping(_, paths) => Some(paths),
+            Self::PerPacket(_, paths) | Self::Snooping(_, paths) | Self::ByMode(_, paths) => Some(paths),
         }
     }
 
@@ -115,7 +124,7 @@ impl<'a> Scheme<'a> {
     pub(crate) fn lmc(self) -> u8 {
         match self {
             Self::Tables(routes) => routes.lmc,
-            Self::PerPacket(..) | Self::Snooping(..) | Self::Steered(..) => 0,
+            Self::PerPacket(..) | Self::Snooping(..) | Self::ByMode(..) | Self::Steered(..) => 0,
         }
     }
 
@@ -123,7 +132,18 @@ impl<'a> Scheme<'a> {
     pub(crate) fn path(self) -> PathChoice {
         match self {
             Self::Tables(routes) => routes.path.clone(),
-            Self::PerPacket(..) | Self::Snooping(..) | Self::Steered(..) => PathChoice::Base,
+            Self::PerPacket(..) | Self::Snooping(..) | Self::ByMode(..) | Self::Steered(..) => {
+                PathChoice::Base
+            }
+        }
+    }
+
+    /// The modes of a job's messages: what is said of them, and where nothing is, what is said here.
+    pub(crate) fn modes(self, own: &Modes) -> Modes {
+        match self {
+            Self::Steered(options, _) => options.modes(own),
+            Self::ByMode(..) => own.clone().or(Modes::all(Mode::Unbiased)),
+            Self::Tables(_) | Self::PerPacket(..) | Self::Snooping(..) => own.clone(),
         }
     }
 
@@ -138,7 +158,9 @@ impl<'a> Scheme<'a> {
                 expected: error.to_string().trim_start_matches("expected ").into(),
             });
         }
-        let (Self::Tables(routes) | Self::Snooping(routes, _)) = self else { return Ok(()) };
+        let (Self::Tables(routes) | Self::Snooping(routes, _) | Self::ByMode(routes, _)) = self else {
+            return Ok(());
+        };
         let fits = |lft: &Lft| {
             lft.dests() == routes.dests(fabric).count() && lft.switches() == fabric.switch_count()
         };
@@ -146,18 +168,23 @@ impl<'a> Scheme<'a> {
             let expected = "tables by destination, and paths, for this fabric".into();
             return Err(SimError::Config { what: "routes", expected });
         }
-        if let Self::Snooping(routes, paths) = self
+        let also_chooses = match self {
+            Self::Snooping(routes, paths) => Some(("snooping", routes, paths)),
+            Self::ByMode(routes, paths) => Some(("by-mode", routes, paths)),
+            _ => None,
+        };
+        if let Some((what, routes, paths)) = also_chooses
             && let Some(lft) = routes.lft()
         {
             if routes.lmc > 0 {
                 let expected = "tables with one address a host".into();
-                return Err(SimError::Config { what: "snooping", expected });
+                return Err(SimError::Config { what, expected });
             }
             if let Some((switch, host)) = Snooping::first_detour(fabric, lft, paths) {
                 let (switch, host) = (fabric.switch_name(switch), fabric.host_name(host));
                 let expected =
                     format!("tables of minimal paths: from {switch} to {host} there is a shorter one");
-                return Err(SimError::Config { what: "snooping", expected });
+                return Err(SimError::Config { what, expected });
             }
         }
         Ok(())
@@ -167,7 +194,7 @@ impl<'a> Scheme<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mode::{ByMessage, Mode};
+    use crate::mode::ByMessage;
 
     #[test]
     fn names_are_read_back_and_nothing_else_is() {
@@ -197,8 +224,8 @@ mod tests {
         assert_eq!((found.scheme, found.mode, found.bias_bytes), (Steered::Aries, Mode::HighBias, 77));
         for word in SteerOptions::words_of_modes() {
             let found = SteerOptions::parse(word).unwrap().unwrap();
-            let said = found.by_message.map_or(found.mode.word(), |it| it.word());
-            assert_eq!((found.scheme, said), (Steered::Aries, word));
+            let of_all = found.modes(&Modes::default());
+            assert_eq!((found.scheme, Some(of_all)), (Steered::Aries, Modes::parse(word)), "{word}");
         }
         let found = SteerOptions::parse("aware:steady:bias=9").unwrap().unwrap();
         assert_eq!((found.by_message, found.bias_bytes), (Some(ByMessage::Steady), 9));

@@ -1,6 +1,6 @@
 //! Schemes of dragonflies by name, with their parameters. What they do is in `packet/choice/steer.rs`.
 
-use crate::mode::{ByMessage, HIGH_BIAS_BYTES, Mode, Modes};
+use crate::mode::{AS_IT_COMES, ByMessage, HIGH_BIAS_BYTES, Mode, Modes};
 
 /// Schemes of dragonflies: minimal ways, and detours through a third group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -74,6 +74,8 @@ pub struct SteerOptions {
     pub response_lanes: u8,
     /// The mode of messages that have none of their own, where there are modes.
     pub mode: Mode,
+    /// That of messages of all-to-all collectives, if it is another.
+    pub all_to_all: Option<Mode>,
     /// Who chooses for these instead.
     pub by_message: Option<ByMessage>,
     /// The high bias, bytes.
@@ -97,6 +99,7 @@ impl SteerOptions {
             lanes,
             response_lanes: 0,
             mode: Mode::Unbiased,
+            all_to_all: None,
             by_message: None,
             bias_bytes: HIGH_BIAS_BYTES,
         }
@@ -144,7 +147,8 @@ impl SteerOptions {
 
     /// Words of modes besides [`Steered::name`].
     pub fn words_of_modes() -> impl Iterator<Item = &'static str> {
-        Mode::ALL.into_iter().skip(1).map(Mode::word).chain(ByMessage::ALL.map(ByMessage::word))
+        let fixed = Mode::ALL.into_iter().skip(1).map(Mode::word);
+        fixed.chain([AS_IT_COMES]).chain(ByMessage::ALL.map(ByMessage::word))
     }
 
     /// `adaptive:0`, `min-hash`, `aware:steady`, `adaptive:3:bias=8192`; `None`: it is nothing of that.
@@ -157,6 +161,7 @@ impl SteerOptions {
         match (Mode::parse(name), ByMessage::parse(name)) {
             _ if !name.contains(|c: char| c.is_ascii_alphabetic()) || name == "default" => return None,
             (Some(mode), _) => it.mode = mode,
+            _ if name == AS_IT_COMES => it.all_to_all = Some(Mode::Increasing),
             (None, Some(by_message)) => it.by_message = Some(by_message),
             (None, None) if name.starts_with("adaptive:") || name.starts_with("aware:") => {
                 let words: Vec<&str> =
@@ -178,10 +183,11 @@ impl SteerOptions {
 
     /// The modes of a job's messages: what is said of them, and where nothing is, what is said here.
     pub fn modes(&self, own: &Modes) -> Modes {
-        match self.by_message {
-            _ if self.scheme != Steered::Aries => own.clone(),
-            Some(by_message) => own.clone().or(by_message),
-            None => own.clone().or_all(self.mode),
-        }
+        let all = match self.by_message {
+            _ if self.scheme != Steered::Aries => Modes::default(),
+            Some(by_message) => Modes::by_message(by_message),
+            None => Modes::all(self.mode).with_all_to_all(self.all_to_all),
+        };
+        own.clone().or(all)
     }
 }

@@ -1,10 +1,10 @@
-//! Modes of Aries: detours within groups and between them, by job and by size of message.
+//! Modes of Aries: detours within groups and between them, by job and by size of message; static or adaptive ways on trees.
 
 use netloom_model::{Control, Fabric, HostId};
-use netloom_routing::Steering;
+use netloom_routing::{Engine, EngineOptions, PathSet, Steering, route};
 use netloom_sim::{
-    AllToAll, Config, Job, Measure, Mode, Model, Modes, Outcome, Profile, Scheme, Setup, SteerOptions,
-    Steered, Stream, simulate,
+    AllToAll, Config, Job, Measure, Mode, Model, Modes, Outcome, PerPacket, Profile, Scheme, Setup,
+    SteerOptions, Steered, Stream, simulate,
 };
 use netloom_topology::{detect, generate};
 
@@ -137,7 +137,7 @@ fn mode_1_chooses_again_on_the_way() {
 
 /// Deterministic modes look at no queue: minimal ones have no detours and minimal hops, NMIN_HASH has nothing else.
 #[test]
-fn hashed_modes_draw_by_message_and_in_order_by_pair() {
+fn blind_modes_have_no_detours_or_nothing_else() {
     let net = &dragonfly();
     let of = |mode| run(net, options(mode, 4_096), vec![shifted(72, 9, 72, 50_000)]);
     for mode in [Mode::MinHash, Mode::InOrder] {
@@ -145,14 +145,53 @@ fn hashed_modes_draw_by_message_and_in_order_by_pair() {
     }
     let away = of(Mode::NminHash);
     assert!(away.detours.unwrap() > away.packets * 9 / 10, "{:?} of {}", away.detours, away.packets);
-    // Two messages a pair: of each, all packets go one way, so the links between switches that one pair uses are few.
-    let used = |mode| {
-        let script = Stream::of(&[1, 0], 2, 200_000);
-        let outcome = run(net, options(mode, 0), vec![Job::new("pair", vec![HostId(0), HostId(70)], script)]);
-        outcome.counters.sent.iter().filter(|sent| sent.packets > 0).count()
+}
+
+/// By hand, on `dragonfly:p=2,a=4,h=2,g=3,links=4`: four cables join two groups, one at each of their switches. From switch 0 to the one of group 1 that
+/// its own cable does not lead to there are two ways of two cables between switches: its own cable and a local one, or a local one and the cable that leads
+/// there. MIN_HASH takes both with one message already, as it draws by packet, with its share of about a half; IN_ORDER takes one with all messages.
+#[test]
+fn min_hash_spreads_packets_over_minimal_ways_and_in_order_keeps_one() {
+    let fabric = generate("dragonfly:p=2,a=4,h=2,g=3,links=4").unwrap();
+    let net = &(Steering::new(&fabric, &detect(&fabric)).map(|steering| (fabric, steering)).unwrap());
+    let outputs = |mode, to: u32, messages| {
+        let script = Stream::of(&[1, 0], messages, 400_000);
+        let outcome = run(net, options(mode, 0), vec![Job::new("pair", vec![HostId(0), HostId(to)], script)]);
+        let (fabric, lanes) = (&net.0, outcome.counters.lanes);
+        let sent = |link: netloom_model::LinkId| {
+            let at = link.index() * lanes;
+            outcome.counters.sent[at..at + lanes].iter().map(|sent| sent.packets).sum::<u64>()
+        };
+        let first = fabric.leaf(HostId(0));
+        let to_host = |&link: &netloom_model::LinkId| {
+            fabric.hosts().any(|host| fabric.reverse(fabric.host_link(host)) == link)
+        };
+        let onward = fabric.switch_links(first).filter(|link| !to_host(link));
+        let used = onward.map(sent).filter(|&packets| packets > 0);
+        used.collect::<Vec<_>>()
     };
-    assert!(used(Mode::InOrder) <= 10);
-    assert!(used(Mode::NminHash) > used(Mode::InOrder));
+    let mut spread = 0;
+    for to in 8..24 {
+        let (hashed, ordered) = (outputs(Mode::MinHash, to, 1), outputs(Mode::InOrder, to, 5));
+        assert_eq!(ordered.len(), 1, "{to}: {ordered:?}");
+        if let [one, other] = hashed[..] {
+            assert!(one > 30 && other > 30, "{to}: {hashed:?} of 98");
+            spread += 1;
+        }
+    }
+    assert!(spread >= 8, "{spread} of 16 hosts of other groups have two ways");
+}
+
+/// A pattern in which every two modes send over other links, where minimal ways are several: each does something of its own.
+#[test]
+fn every_mode_is_told_from_every_other() {
+    let fabric = generate("dragonfly:p=2,a=4,h=2,g=3,links=4").unwrap();
+    let net = &(Steering::new(&fabric, &detect(&fabric)).map(|steering| (fabric, steering)).unwrap());
+    let found =
+        Mode::ALL.map(|mode| run(net, options(mode, 16_384), vec![shifted(24, 9, 24, 100_000)]).counters);
+    for (one, other) in (0..Mode::ALL.len()).flat_map(|one| (0..one).map(move |other| (one, other))) {
+        assert!(found[one] != found[other], "{:?} and {:?}", Mode::ALL[one], Mode::ALL[other]);
+    }
 }
 
 /// What had which mode is counted, and nothing where nobody spoke of modes.
@@ -206,4 +245,51 @@ fn aware_senders_choose_by_what_their_adapters_count() {
     assert_eq!(run("adaptive:default", 8_192, None).unwrap(), [(Mode::Unbiased, 80)]);
     let error = run("aware", 8, None).unwrap_err().to_string();
     assert!(error.contains("adapters that count"), "{error}");
+}
+
+/// By mode on a tree of 16 hosts: in order all messages take the tables' ways, else the least loaded ones; and either by size, beside each other.
+#[test]
+fn on_a_tree_messages_are_static_or_adaptive_as_they_ask() {
+    let fabric = generate("two-level:leaves=4,hosts=4,spines=2").unwrap();
+    let structure = detect(&fabric);
+    let routes = route(Engine::Ftree, &fabric, &structure, &EngineOptions::default()).unwrap();
+    let paths = PathSet::admissible(&fabric, &structure);
+    let run = |scheme, modes: Modes| {
+        let hosts: Vec<_> = (0..16).map(HostId).collect();
+        let small = Job::new("small", hosts[..8].to_vec(), Stream::of(&[3, 4, 5, 6, 7, 0, 1, 2], 20, 4_000));
+        let large = Job::new("large", hosts[8..].to_vec(), Stream::of(&[3, 4, 5, 6, 7, 0, 1, 2], 20, 12_000));
+        let jobs = [small, large].map(|job| Job { modes: modes.clone(), ..job });
+        let setup = Setup {
+            fabric: &fabric,
+            scheme,
+            model: Model::Packet,
+            profile: Profile::infiniband(),
+            jobs: jobs.into(),
+            seed: 4,
+            threads: 1,
+            measure: Measure::default(),
+            keep: None,
+            until_ps: None,
+        };
+        simulate(setup, &Control::new())
+    };
+    let ran = |scheme, modes| {
+        let outcome = run(scheme, modes).unwrap();
+        let ends = [0, 1].map(|job| outcome.jobs[job].times.end_ps().unwrap());
+        (ends, outcome.counters)
+    };
+    let by_mode = Scheme::ByMode(&routes, &paths);
+    let tables = ran(Scheme::Tables(&routes), Modes::default());
+    let adaptive = ran(Scheme::PerPacket(PerPacket::Adaptive, &paths), Modes::default());
+    assert_ne!(tables.1, adaptive.1);
+    assert_eq!(ran(by_mode, Modes::all(Mode::InOrder)), tables);
+    assert_eq!(ran(by_mode, Modes::all(Mode::Unbiased)), adaptive);
+    assert_eq!(ran(by_mode, Modes::default()), adaptive);
+    // The two jobs share no link, so each takes what it takes where all are like it.
+    let mixed = ran(by_mode, Modes::new(vec![(5_000, Mode::InOrder)], Some(Mode::Unbiased)));
+    assert_eq!(mixed.0, [tables.0[0], adaptive.0[1]]);
+    assert!(tables.0[0] != adaptive.0[0] && tables.0[1] != adaptive.0[1], "{:?} {:?}", tables.0, adaptive.0);
+    let outcome = run(by_mode, Modes::new(vec![(5_000, Mode::InOrder)], None)).unwrap();
+    let modes = outcome.jobs.iter().map(|job| (job.modes[0].mode, job.modes[0].messages, job.modes.len()));
+    assert_eq!(modes.collect::<Vec<_>>(), [(Mode::InOrder, 160, 1), (Mode::Unbiased, 160, 1)]);
 }

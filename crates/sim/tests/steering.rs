@@ -27,7 +27,7 @@ int main(void)
             printf("\n");
             continue;
         }
-        mode = netloom_modes_select(&state, bytes, all_to_all, &counts);
+        mode = netloom_modes_select(&state, bytes, all_to_all & 2, all_to_all & 1, &counts);
         printf("%d%c", (int)mode, counts ? '+' : '.');
         told = counts && kind == 2;
         if (told)
@@ -65,9 +65,11 @@ fn decisions_are_the_same_in_c() {
             let stalls =
                 [0, below(&mut random, 300), below(&mut random, 30_000)][below(&mut random, 3) as usize];
             let (told, all_to_all) = (below(&mut random, 5) > 0, below(&mut random, 6) == 0);
-            writeln!(input, "{} {bytes} {latency} {stalls} {}", 1 + u8::from(told), u8::from(all_to_all))
-                .unwrap();
-            let (mode, counts) = aware.select(Size::of(bytes, packet, header, window), all_to_all);
+            let is_get = below(&mut random, 4) == 0;
+            let bits = 2 * u8::from(is_get) + u8::from(all_to_all);
+            writeln!(input, "{} {bytes} {latency} {stalls} {bits}", 1 + u8::from(told)).unwrap();
+            let put = Size::of(bytes, packet, header, window);
+            let (mode, counts) = aware.select(if is_get { put.fetched() } else { put }, all_to_all);
             write!(expected, "{}{}", number(mode), if counts { '+' } else { '.' }).unwrap();
             by_mode[usize::from(number(mode))] += 1;
             if counts {

@@ -118,11 +118,14 @@ class Sent:
         response the run did not see.
     eq2_ps, window_ps : array of float
         By eq. 2 of D. De Sensi et al., SC 2019, and with a window that slides.
+    latency_cycles : array of float
+        From its packets to their responses, in the mean of the message's packets.
     """
 
     network_ps: Whole
     eq2_ps: npt.NDArray[np.float64]
     window_ps: npt.NDArray[np.float64]
+    latency_cycles: npt.NDArray[np.float64]
 
     @classmethod
     def of(cls, recorded: Mapping[str, Any], rows: npt.NDArray[np.intp]) -> Sent | None:
@@ -141,6 +144,8 @@ class Sent:
             network_ps=np.asarray(recorded["network_ps"][rows], dtype=np.int64),
             eq2_ps=np.asarray(recorded["eq2_ps"][rows]),
             window_ps=np.asarray(recorded["window_ps"][rows]),
+            latency_cycles=np.asarray(recorded["latency_cycles"][rows], dtype=np.float64)
+            / np.maximum(recorded["packets"][rows], 1),
         )
 
 
@@ -158,9 +163,11 @@ def estimate(sent: Sent | None, among: npt.NDArray[np.intp] | None = None) -> di
     -------
     dict, or None
         How many `messages` were answered whole; medians, in microseconds, of their time (`network_us`) and of
-        both estimates (`eq2_us`, `window_us`); medians of what these are off, as a share of the time
-        (`eq2_error`, `window_error`); and Pearson's correlation of each with the time (`eq2_correlation`,
-        `window_correlation`), null below 3 messages or where nothing varies. None without any.
+        both estimates (`eq2_us`, `window_us`); the quartile coefficients of dispersion of their times
+        (`network_qcd`) and of the mean latencies of their packets (`latency_qcd`; fig. 5 of the paper);
+        medians of what the estimates are off, as a share of the time (`eq2_error`, `window_error`); and
+        Pearson's correlation of each with the time (`eq2_correlation`, `window_correlation`), null below 3
+        messages or where nothing varies. None without any.
     """
     if sent is None:
         return None
@@ -170,13 +177,23 @@ def estimate(sent: Sent | None, among: npt.NDArray[np.intp] | None = None) -> di
     time = sent.network_ps[whole].astype(np.float64)
     if not time.size:
         return None
-    told: dict[str, Any] = {"messages": int(time.size), "network_us": us(np.median(time))}
+    told: dict[str, Any] = {
+        "messages": int(time.size),
+        "network_us": us(np.median(time)),
+        "network_qcd": _qcd(time),
+        "latency_qcd": _qcd(sent.latency_cycles[whole]),
+    }
     for name, of in (("eq2", sent.eq2_ps[whole]), ("window", sent.window_ps[whole])):
         varies = time.size >= 3 and np.ptp(time) > 0 and np.ptp(of) > 0
         told[f"{name}_us"] = us(np.median(of))
         told[f"{name}_error"] = float(np.median(np.abs(of / time - 1)))
         told[f"{name}_correlation"] = float(np.corrcoef(of, time)[0, 1]) if varies else None
     return told
+
+
+def _qcd(values: npt.NDArray[np.float64]) -> float:
+    q1, q3 = (float(quartile) for quartile in np.quantile(values, (0.25, 0.75)))
+    return (q3 - q1) / (q3 + q1) if q3 + q1 > 0 else 0.0
 
 
 def us(ps: Any) -> float:

@@ -59,7 +59,7 @@ use crate::keys::{Keys, Place};
 use crate::{FormatError, decompress};
 
 pub use congestion::CONGESTION;
-pub use modes::{ModeSetting, Of};
+pub use modes::{MODE_WORDS, ModeSetting, Of};
 pub use origins::Origins;
 pub use parameters::{HARDWARE, Knob, SOFTWARE};
 pub use program::{Measured, Pairing, Program, Strategy};

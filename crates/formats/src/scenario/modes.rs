@@ -28,8 +28,8 @@ pub enum Of {
 
 const EXPECTED: &str = "expected a mode, 0 (no bias), 1, 2, 3 (high bias), min-hash, nmin-hash, in-order, default, aware or \
     aware:steady, or a list such as [\"3 below 4KiB\", \"1 in all-to-all\", 0]";
-/// Words of modes, those that are chosen by message last.
-const WORDS: [&str; 10] =
+/// Words of modes, those that say more than one mode last. `netloom_sim::Modes::parse` reads them all, as a test of the crate `compose` says.
+pub const MODE_WORDS: [&str; 10] =
     ["0", "1", "2", "3", "min-hash", "nmin-hash", "in-order", "default", "aware", "aware:steady"];
 const CHOSEN: [&str; 3] = ["default", "aware", "aware:steady"];
 /// Most settings of a job.
@@ -74,7 +74,7 @@ fn setting(text: &str) -> Result<ModeSetting, String> {
         }
         (None, None) => (text.trim(), Of::Others),
     };
-    let Some(&word) = WORDS.iter().find(|&&known| known == word) else {
+    let Some(&word) = MODE_WORDS.iter().find(|&&known| known == word) else {
         return Err(format!("{EXPECTED}, found \"{}\"", excerpt(text)));
     };
     if of != Of::Others && CHOSEN.contains(&word) {

@@ -152,7 +152,7 @@ fn modes_are_read_by_size_and_nothing_is_said_twice() {
         with("[\"3 below 4KiB\", \"2 below 8192\", \"1 in all-to-all\", \"aware\"]"),
         Ok(vec![("3", Of::Below(4096)), ("2", Of::Below(8192)), ("1", Of::AllToAll), ("aware", Of::Others)])
     );
-    for word in ["min-hash", "nmin-hash", "in-order", "default", "aware:steady"] {
+    for word in MODE_WORDS {
         assert_eq!(with(&format!("\"{word}\"")), Ok(vec![(word, Of::Others)]));
     }
     for (mode, expected) in [

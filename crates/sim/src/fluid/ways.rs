@@ -96,7 +96,7 @@ impl<'a> Ways<'a> {
                     _ => return &[],
                 }
             }
-            Scheme::Steered(..) | Scheme::Snooping(..) => return &[], // refused before
+            Scheme::Steered(..) | Scheme::Snooping(..) | Scheme::ByMode(..) => return &[], // refused before
             Scheme::PerPacket(_, paths) => {
                 let Dest::Host(host, _) = self.space.resolve(address) else { return &[] };
                 let leaf = self.fabric.leaf(host);

@@ -34,14 +34,13 @@ pub(crate) struct Choosing {
 }
 
 impl Choosing {
-    /// Of somebody who looks at what adapters count; `None`: he doesn't.
-    pub fn of(by_message: ByMessage) -> Option<Self> {
+    /// By a rule.
+    pub fn of(by_message: ByMessage) -> Self {
         let rule = match by_message {
-            ByMessage::Default => return None,
             ByMessage::Aware => Rule::Published(Aware::default()),
             ByMessage::Steady => Rule::Steady(Steady::default()),
         };
-        Some(Self { rule, open: BTreeMap::new() })
+        Self { rule, open: BTreeMap::new() }
     }
 
     /// The mode of a message.

@@ -34,7 +34,7 @@ pub enum Mode {
     LowBias,
     /// ADAPTIVE_3, "Adaptive with High Bias".
     HighBias,
-    /// MIN_HASH: minimal, by a hash of sender, receiver and message.
+    /// MIN_HASH: minimal, packet by packet, by a hash of sender, receiver, message and the packet's place in it.
     MinHash,
     /// NMIN_HASH: a detour, by such a hash.
     NminHash,
@@ -78,17 +78,18 @@ impl Mode {
         self as u8
     }
 
-    /// Whether packets draw by their message, or by its two hosts.
-    pub(crate) fn is_hashed(self) -> bool {
+    /// Whether it looks at no queue.
+    pub(crate) fn is_blind(self) -> bool {
         matches!(self, Self::MinHash | Self::NminHash | Self::InOrder)
     }
 }
 
-/// Who chooses modes message by message.
+/// Cray's MPI as it comes, as routings spell it: ADAPTIVE_0, and ADAPTIVE_1 for all-to-all.
+pub(crate) const AS_IT_COMES: &str = "adaptive:default";
+
+/// Who chooses modes message by message, by what adapters count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ByMessage {
-    /// Cray's MPI as it comes: ADAPTIVE_0, and ADAPTIVE_1 for all-to-all.
-    Default,
     /// Algorithm 1 of the paper.
     Aware,
     /// Ours, which does not oscillate.
@@ -97,12 +98,11 @@ pub enum ByMessage {
 
 impl ByMessage {
     /// All of them.
-    pub const ALL: [Self; 3] = [Self::Default, Self::Aware, Self::Steady];
+    pub const ALL: [Self; 2] = [Self::Aware, Self::Steady];
 
     /// As routings spell it.
     pub fn word(self) -> &'static str {
         match self {
-            Self::Default => "adaptive:default",
             Self::Aware => "aware",
             Self::Steady => "aware:steady",
         }
@@ -110,13 +110,7 @@ impl ByMessage {
 
     /// Whose word it is.
     pub fn parse(word: &str) -> Option<Self> {
-        let is = |it: &Self| it.word() == word || it.word().strip_prefix("adaptive:") == Some(word);
-        Self::ALL.into_iter().find(is)
-    }
-
-    /// Whether it looks at what adapters count.
-    pub fn counts(self) -> bool {
-        self != Self::Default
+        Self::ALL.into_iter().find(|it| it.word() == word)
     }
 }
 
@@ -141,7 +135,16 @@ impl Modes {
 
     /// Chosen message by message.
     pub fn by_message(by_message: ByMessage) -> Self {
-        Self::default().or(by_message)
+        Self { by_message: Some(by_message), ..Self::default() }
+    }
+
+    /// Those of all messages, by a word: a mode's, `default`, or who chooses; as routings spell it, or as scenarios do.
+    pub fn parse(word: &str) -> Option<Self> {
+        if AS_IT_COMES == word || AS_IT_COMES.strip_prefix("adaptive:") == Some(word) {
+            return Some(Self::all(Mode::Unbiased).with_all_to_all(Some(Mode::Increasing)));
+        }
+        let chosen = || ByMessage::parse(word).map(Self::by_message);
+        Mode::parse(word).map(Self::all).or_else(chosen)
     }
 
     /// Modes of messages below some sizes, the first that fits, and of all others; `None`: the routing's.
@@ -156,26 +159,13 @@ impl Modes {
         Self { all_to_all: mode.or(self.all_to_all), ..self }
     }
 
-    /// The same; messages for which nothing is said are chosen for.
+    /// The same; messages for which nothing is said have the modes that they have in `all`.
     #[must_use]
-    pub fn or(mut self, by_message: ByMessage) -> Self {
+    pub fn or(mut self, all: Self) -> Self {
         if self.others.is_none() && self.by_message.is_none() {
-            match by_message {
-                ByMessage::Default => {
-                    self.others = Some(Mode::Unbiased);
-                    self.all_to_all.get_or_insert(Mode::Increasing);
-                }
-                ByMessage::Aware | ByMessage::Steady => self.by_message = Some(by_message),
-            }
-        }
-        self
-    }
-
-    /// The same; messages for which nothing is said have a mode.
-    #[must_use]
-    pub fn or_all(mut self, mode: Mode) -> Self {
-        if self.by_message.is_none() {
-            self.others.get_or_insert(mode);
+            self.others = all.others;
+            self.by_message = all.by_message;
+            self.all_to_all = self.all_to_all.or(all.all_to_all);
         }
         self
     }
@@ -185,7 +175,7 @@ impl Modes {
         *self == Self::default()
     }
 
-    /// Who chooses, if somebody does that looks at what adapters count.
+    /// Who chooses, if somebody does.
     pub fn chooses(&self) -> Option<ByMessage> {
         self.by_message
     }
@@ -218,12 +208,15 @@ mod tests {
     #[test]
     fn what_is_said_of_a_job_goes_before_what_is_said_of_the_routing() {
         let of = |modes: &Modes| [false, true].map(|all_to_all| modes.of(5_000, all_to_all));
-        let default = Modes::default().or(ByMessage::Default);
-        assert_eq!(of(&default), [Some(Mode::Unbiased), Some(Mode::Increasing)]);
-        assert_eq!(of(&Modes::all(Mode::HighBias).or(ByMessage::Default)), [Some(Mode::HighBias); 2]);
-        let own = Modes::default().with_all_to_all(Some(Mode::LowBias)).or(ByMessage::Aware);
+        let word = |word| Modes::parse(word).unwrap();
+        assert_eq!(of(&word("default")), [Some(Mode::Unbiased), Some(Mode::Increasing)]);
+        assert_eq!(Modes::default().or(word("default")), word("adaptive:default"));
+        assert_eq!(of(&word("3").or(word("default"))), [Some(Mode::HighBias); 2]);
+        let low = Modes::default().with_all_to_all(Some(Mode::LowBias));
+        assert_eq!(of(&low.clone().or(word("default"))), [Some(Mode::Unbiased), Some(Mode::LowBias)]);
+        let own = low.or(word("aware"));
         assert_eq!((of(&own), own.chooses()), ([None, Some(Mode::LowBias)], Some(ByMessage::Aware)));
-        assert_eq!(own.or_all(Mode::Unbiased).of(1, false), None);
+        assert_eq!(own.or(word("0")).of(1, false), None);
     }
 
     #[test]
@@ -237,7 +230,7 @@ mod tests {
             assert_eq!(ByMessage::parse(it.word()), Some(it));
         }
         for bad in ["", "4", "adaptive", "hash", "MIN_HASH", "steady"] {
-            assert!(Mode::parse(bad).is_none() && ByMessage::parse(bad).is_none(), "{bad:?}");
+            assert!(Mode::parse(bad).is_none() && Modes::parse(bad).is_none(), "{bad:?}");
         }
     }
 }

@@ -6,6 +6,9 @@
 //!
 //! `native/steering/netloom_modes.h` has the same steps in C, in the same order, and a test holds both to the same decisions.
 //!
+//! A GET sends a flit a packet, and its data are there one L after the last request: 1 in place of 1/2. The paper says only that such a model can be
+//! derived; the authors' library counts a fifth of the flits and keeps 1/2.
+//!
 //! What the paper does not say and is ours: a message's counters are its own, known once its last response has come; messages that are not
 //! decided on are not counted; equal times change nothing, so neither does 0/0, where nothing is known.
 
@@ -42,6 +45,8 @@ pub struct Size {
     pub flits: u64,
     /// Packets that may be without a response, at least 1.
     pub window: u32,
+    /// A GET: data come with the responses.
+    pub is_get: bool,
 }
 
 impl Size {
@@ -56,13 +61,20 @@ impl Size {
         let (whole, rest) = (bytes / payload, bytes % payload);
         let last = if rest > 0 { (rest + header).div_ceil(16) } else { 0 };
         let flits = whole * (payload + header).div_ceil(16) + last;
-        Self { bytes, packets: whole + u64::from(rest > 0), flits, window }
+        Self { bytes, packets: whole + u64::from(rest > 0), flits, window, is_get: false }
+    }
+
+    /// The same as a GET: a request of one flit for every packet (sec. 2.1).
+    #[must_use]
+    pub fn fetched(self) -> Self {
+        Self { flits: self.packets, is_get: true, ..self }
     }
 
     /// What a mode that shows `sample` is expected to take, cycles.
     fn cycles(&self, sample: Sample) -> f64 {
         let windows = self.packets.saturating_sub(1) / u64::from(self.window.max(1));
-        let alpha = 0.5 + windows as f64;
+        let first = if self.is_get { 1.0 } else { 0.5 };
+        let alpha = first + windows as f64;
         alpha * sample.latency + self.flits as f64 * (sample.stalls + 1.0)
     }
 }
@@ -134,7 +146,8 @@ mod tests {
     }
 
     fn decides(mut aware: Aware, flits: u64, packets: u64) -> Mode {
-        let (mode, counts) = aware.select(Size { bytes: BIG, packets, flits, window: 1024 }, false);
+        let (mode, counts) =
+            aware.select(Size { bytes: BIG, packets, flits, window: 1024, is_get: false }, false);
         assert!(counts);
         mode
     }
@@ -155,6 +168,24 @@ mod tests {
         // Beyond the window alpha grows: 1,025 packets, 3/2, 600 flits.
         assert_eq!(decides(aware, 599, 1_025), Mode::HighBias);
         assert_eq!(decides(aware, 601, 1_025), Mode::Unbiased);
+    }
+
+    /// "A similar model can be derived for GET messages" (sec. 2.4): what the last request brings is there after a whole L, so alpha is 1, and requests
+    /// are a flit a packet. From Adaptive, with L = 4800 and s = 0.5: 4800 / (24 · 0.5) = 400 packets, 25,600 bytes; a PUT of as many packets is 2,000 flits.
+    #[test]
+    fn a_get_waits_for_its_data_and_sends_a_flit_a_packet() {
+        let aware = after(Mode::Unbiased, 4_800.0, 0.5);
+        let mode = |size| {
+            let mut aware = aware;
+            aware.select(size, false).0
+        };
+        assert_eq!(mode(Size::put(64 * 399).fetched()), Mode::HighBias);
+        assert_eq!(mode(Size::put(64 * 401).fetched()), Mode::Unbiased);
+        assert_eq!(mode(Size::put(64 * 399)), Mode::Unbiased);
+        let get = Size::put(1 << 22).fetched();
+        assert_eq!((get.packets, get.flits), (65_536, 65_536));
+        // 4 MiB, s = 0, L = 1600: 64 windows' L and the requests.
+        assert_eq!(get.cycles(sample(1_600.0, 0.0)), 64.0 * 1_600.0 + 65_536.0);
     }
 
     /// "The dual equation of Equation 4 can be derived": alpha L / (4 s) = (1/2) 4000 / (4 · 2.5) = 200 flits.

@@ -198,7 +198,7 @@ impl Player {
                 end_ps: None,
                 waits_since_ps: NOT_WAITING,
                 sends: [0; 2],
-                choosing: job.modes.chooses().and_then(Choosing::of).map(Box::new),
+                choosing: job.modes.chooses().map(Choosing::of).map(Box::new),
             }));
         }
         let repeats = jobs.iter().any(|job| job.until.is_some());

@@ -292,10 +292,12 @@ def _model(found: Sequence[Mapping[str, Any]]) -> str:
                         _size(size),
                         render.count(told["messages"]),
                         number(told["network_us"], 2),
+                        number(told["network_qcd"], 3),
+                        number(told["latency_qcd"], 3),
                         *(cell for name in ("eq2", "window") for cell in _off(told, name)),
                     ]
                 )
-    header = ["routing", "job", "size", "messages", "on the network (µs)"]
+    header = ["routing", "job", "size", "messages", "on the network (µs)", "QCD", "packets' QCD"]
     header += ["eq. 2", "off", "correlation", "window", "off", "correlation"]
     return render.table(header, lines, right=range(2, len(header))) if lines else ""
 

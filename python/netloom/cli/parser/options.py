@@ -170,6 +170,7 @@ OPTIONS: dict[str, tuple[str, str]] = {
     "--vl-scheme": ("str", "how pairs are spread over virtual lanes"),
     "--links": ("int", "cables between two groups"),
     "--benchmarks": ("str", "benchmarks, with commas"),
+    "--sizes": ("str", "sizes of each, with commas"),
     "--workloads": ("str", "numbers of jobs, with commas"),
     "--placements": ("int", "how many placements at most"),
     "--shorter": ("int", "how many times fewer iterations"),

@@ -18,8 +18,10 @@ _ALL = ",".join(published.BENCHMARKS)
 def modes(
     *,
     benchmarks: str = _ALL,
+    sizes: str = ",".join(published.SIZES),
     links: Annotated[int, options.within(1, 48)] = published.LINKS,
     seeds: Annotated[int, options.within(1, 100)] = 1,
+    rounds: Annotated[int | None, options.within(1, 1000)] = None,
     options: Options | None = None,
 ) -> int:
     """Routing modes by message: figs. 8 and 9 of De Sensi et al., run here, beside what they say.
@@ -32,20 +34,25 @@ def modes(
     benchmarks
         Which, with commas: ping-pong, allreduce, alltoall, barrier, broadcast, halo3d, sweep3d.
         [default: all]
+    sizes
+        Which of a benchmark's three, with commas: small, middle, large. [default: all]
     links
         Cables between two groups.
     seeds
         Runs of each row, with other neighbours; rows are medians.
+    rounds
+        Rounds of each benchmark. [default: 1 to 40, by benchmark and size]
     options
         Common options; `-o` writes the result (.json, .csv, else text).
     """
     options = options or Options()
-    asked = _benchmarks(benchmarks)
+    asked = _some("benchmarks", benchmarks, list(published.BENCHMARKS))
+    places = [published.SIZES.index(size) for size in _some("sizes", sizes, list(published.SIZES))]
     run = Run("modes-study", options, product=False)
     fabric = published.FABRIC.format(links)
     net = run.fabric(fabric)
     first = run.seed
-    study = Study(net, range(first, first + seeds), links=links, left=lambda: run.left)
+    study = Study(net, range(first, first + seeds), links=links, rounds=rounds, left=lambda: run.left)
     rows: list[Row] = []
     stopped: str | None = None
     run.keeps()
@@ -58,7 +65,8 @@ def modes(
 
         try:
             for benchmark in asked:
-                rows += [study.row(benchmark, size, told) for size in published.BENCHMARKS[benchmark]]
+                known = published.BENCHMARKS[benchmark]
+                rows += [study.row(benchmark, known[place], told) for place in places]
         except TimeoutError as why:
             stopped = str(why)
         except KeyboardInterrupt:
@@ -76,12 +84,12 @@ def modes(
     return run.finish(result, lambda: _text(result), rows=_flat(found), stopped=stopped)
 
 
-def _benchmarks(text: str) -> list[str]:
+def _some(name: str, text: str, known: list[str]) -> list[str]:
     found = [item.strip() for item in text.split(",")]
     for item in found:
-        if item not in published.BENCHMARKS:
-            raise UsageError(f"--benchmarks {text}: expected some of {_ALL}, with commas")
-    return list(dict.fromkeys(found))
+        if item not in known:
+            raise UsageError(f"--{name} {text}: expected some of {','.join(known)}, with commas")
+    return [item for item in known if item in found]
 
 
 def _flat(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -94,6 +102,14 @@ def _flat(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     ]
 
 
+def _ratio(row: dict[str, Any], routing: str) -> str:
+    """A routing's time over the default's; of several seeds the median, and the least and the most."""
+    times = row["times_us"]
+    ratios = [one / two for one, two in zip(times[routing], times[published.DEFAULT], strict=True)]
+    spread = f" ({min(ratios):.3f} to {max(ratios):.3f})" if len(ratios) > 1 else ""
+    return f"{row['ratio'][routing]:.3f}{spread}"
+
+
 def _text(result: dict[str, Any]) -> str:
     parts = []
     if result["rows"]:
@@ -102,7 +118,7 @@ def _text(result: dict[str, Any]) -> str:
                 row["benchmark"],
                 row["size"],
                 f"{median(row['times_us'][published.DEFAULT]):.1f}",
-                *[f"{row['ratio'][routing]:.3f}" for routing in published.ROUTINGS[1:]],
+                *[_ratio(row, routing) for routing in published.ROUTINGS[1:]],
                 *[
                     f"{100 * row['default_share'][routing]:.0f} %"
                     for routing in (published.AWARE, published.STEADY)

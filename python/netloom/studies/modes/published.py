@@ -22,6 +22,8 @@ BENCHMARKS = {
     "sweep3d": ("256", "4KiB", "32KiB"),
 }
 """Sizes of messages by benchmark; of an all-to-all to each rank. A barrier has ranks instead."""
+SIZES = ("small", "middle", "large")
+"""Which of them is which."""
 DEFAULT, HIGH, AWARE, STEADY = ROUTINGS = (
     "adaptive:default",
     "adaptive:3",

@@ -99,9 +99,9 @@ def hosts() -> list[int]:
     return sorted(set(found) - {4 * switches[-1] + 1, 4 * switches[-2] + 1})
 
 
-def program(benchmark: str, size: str) -> str:
-    """A benchmark as a program of a scenario."""
-    iterations = ITERATIONS[benchmark][published.BENCHMARKS[benchmark].index(size)]
+def program(benchmark: str, size: str, rounds: int | None = None) -> str:
+    """A benchmark as a program of a scenario, with so many rounds; None: `ITERATIONS`."""
+    iterations = rounds or ITERATIONS[benchmark][published.BENCHMARKS[benchmark].index(size)]
     of = f'bytes = "{size}", iterations = {iterations}'
     match benchmark:
         case "ping-pong":
@@ -120,7 +120,15 @@ def program(benchmark: str, size: str) -> str:
             return f'{{ kind = "collective", collective = "{kind}", {of} }}'
 
 
-def scenario(benchmark: str, size: str, seed: int, names: list[str], links: int = published.LINKS) -> str:
+def scenario(
+    benchmark: str,
+    size: str,
+    seed: int,
+    names: list[str],
+    *,
+    links: int = published.LINKS,
+    rounds: int | None = None,
+) -> str:
     """A row's scenario; `names` are those of the job's hosts, `links` cables between two groups."""
     ranks = {"ping-pong": 2, "barrier": int(size.split()[0]) if benchmark == "barrier" else 0}
     count = ranks.get(benchmark, published.HOSTS)
@@ -142,7 +150,7 @@ window_packets = 32
 [[job]]
 name = "{benchmark}"
 hosts = "{placed}"
-program = {program(benchmark, size)}
+program = {program(benchmark, size, rounds)}
 
 [[job]]
 name = "neighbours"
@@ -162,6 +170,10 @@ class Study:
         `published.FABRIC` with so many cables, read.
     seeds : range
         Of the neighbours' places and messages, and of the routings' draws.
+    links : int
+        Cables between two groups.
+    rounds : int, optional
+        Of each benchmark. [default: `ITERATIONS`]
     left : callable
         Seconds that are left; None: no limit.
     """
@@ -172,9 +184,11 @@ class Study:
         seeds: range,
         *,
         links: int = published.LINKS,
+        rounds: int | None = None,
         left: Callable[[], float | None] = lambda: None,
     ) -> None:
-        self._fabric, self._seeds, self._links, self._left = fabric, seeds, links, left
+        self._fabric, self._seeds, self._left = fabric, seeds, left
+        self._links, self._rounds = links, rounds
         names = list(fabric.host_table()["name"])
         self._names = [str(names[host]) for host in hosts()]
 
@@ -191,7 +205,7 @@ class Study:
         found = Row(benchmark, size, {routing: [] for routing in ROUTINGS})
         sent = {routing: [0, 0] for routing in ROUTINGS}
         for seed in self._seeds:
-            text = scenario(benchmark, size, seed, self._names, self._links)
+            text = scenario(benchmark, size, seed, self._names, links=self._links, rounds=self._rounds)
             scene = _core.Scenario.on(self._fabric, text, f"{benchmark}.toml", Path())
             for routing in ROUTINGS:
                 told(f"{benchmark} {size}: {routing}, seed {seed}")

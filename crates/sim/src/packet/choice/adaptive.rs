@@ -6,7 +6,7 @@
 use netloom_model::{Fabric, LinkId};
 use netloom_routing::PathSet;
 
-use super::minimal::{Minimal, Ways};
+use super::minimal::Minimal;
 use super::{Choice, Here, Outputs};
 
 /// Minimal adaptive routing with local information.
@@ -26,22 +26,13 @@ impl Choice for Adaptive<'_> {
 
     #[inline]
     fn output(&mut self, here: Here, outputs: &mut Outputs) -> Option<LinkId> {
-        match self.0.ways(here) {
-            Ways::Only(link) => link,
-            Ways::Any(links) => {
-                let drawn = self.0.draw(here, outputs, links);
-                Some(Minimal::least(drawn, links, |link| outputs.load(link)))
-            }
-        }
+        self.0.least_loaded(here, outputs)
     }
 
     /// Known where there is one way only: down.
     #[inline]
     fn foresee(&self, here: Here) -> Option<LinkId> {
-        match self.0.ways(here) {
-            Ways::Only(link) => link,
-            Ways::Any(_) => None,
-        }
+        self.0.only(here)
     }
 
     #[inline]

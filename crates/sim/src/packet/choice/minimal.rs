@@ -65,6 +65,27 @@ impl<'a> Minimal<'a> {
         self.random.of(outputs.mark(), here.switch).one_of(links)
     }
 
+    /// The least loaded output, or the only one.
+    #[inline]
+    pub fn least_loaded(&self, here: Here, outputs: &mut Outputs) -> Option<LinkId> {
+        match self.ways(here) {
+            Ways::Only(link) => link,
+            Ways::Any(links) => {
+                let drawn = self.draw(here, outputs, links);
+                Some(Self::least(drawn, links, |link| outputs.load(link)))
+            }
+        }
+    }
+
+    /// The output where there is one way only: down.
+    #[inline]
+    pub fn only(&self, here: Here) -> Option<LinkId> {
+        match self.ways(here) {
+            Ways::Only(link) => link,
+            Ways::Any(_) => None,
+        }
+    }
+
     /// `drawn` if its load is 0, else the first of `links` with the least load unless `drawn` has no more.
     #[inline]
     pub fn least(drawn: LinkId, links: &[LinkId], mut load: impl FnMut(LinkId) -> u32) -> LinkId {

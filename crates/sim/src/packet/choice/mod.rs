@@ -2,6 +2,7 @@
 
 mod adaptive;
 mod any;
+mod by_mode;
 mod draw;
 mod minimal;
 mod random;
@@ -21,6 +22,7 @@ use crate::state_codec::{StateReader, StateWriter};
 
 pub use adaptive::Adaptive;
 pub(crate) use any::AnyChoice;
+pub use by_mode::ByMode;
 pub use random::RandomPerPacket;
 pub use remote::AdaptiveRemote;
 pub use snooping::Snooping;

@@ -19,8 +19,8 @@
 //!   0, [`HIGH_BIAS_BYTES`](crate::HIGH_BIAS_BYTES) in mode 3, a quarter of it in mode 2. A packet within its group chooses too: a detour goes by
 //!   a third switch of the group. In mode 1 a packet on its minimal way chooses again at every switch where lanes let it, and the bias is the high one
 //!   over the hops that are left: in its first group a detour there begins with a cable of the switch to a third group; where it comes into the last group, and
-//!   behind the first of several hops within one, it goes by a third switch. `MIN_HASH`, `NMIN_HASH` and `IN_ORDER` look at nothing: the minimal
-//!   way, or a detour, is drawn by message or by pair of hosts.
+//!   behind the first of several hops within one, it goes by a third switch. `MIN_HASH`, `NMIN_HASH` and `IN_ORDER` look at nothing: a minimal
+//!   way, or a detour, is drawn by packet; in order it is one for all packets of a pair of hosts.
 //!
 //! The third group is that of the far end of a random cable of the packet's own group, so groups with more cables are drawn more often; those
 //! without a cable to the destination's group are drawn again, and where there is no other the way is minimal. Source's and destination's group are none. Both ways may begin with one
@@ -34,6 +34,8 @@
 //! Responses take minimal ways, on lanes of their own, one a slot, behind those of the scheme, if there are so many.
 //!
 //! Invariant: what is drawn for a packet depends on itself and the switch alone, so neither other packets nor a division into partitions matter.
+
+use std::sync::Arc;
 
 use netloom_model::{Dest, DestSpace, Fabric, HostId, LinkId, SwitchId};
 use netloom_routing::Steering;
@@ -57,12 +59,20 @@ pub struct Steer<'a, const LOOKS: bool> {
     space: DestSpace,
     options: SteerOptions,
     random: Draws,
+    /// By group: minimal ways between any two of its switches stay in it.
+    whole: Arc<[bool]>,
 }
 
 impl<'a, const LOOKS: bool> Steer<'a, LOOKS> {
     /// For hosts with one address.
     pub fn new(fabric: &'a Fabric, steering: &'a Steering, options: SteerOptions, seed: u64) -> Self {
-        Self { fabric, steering, space: fabric.dests(0), options, random: Draws::new(seed) }
+        let whole = |members: &[SwitchId]| {
+            let stays = |&from: &SwitchId| members.iter().all(|&to| steering.crossings(from, to) == 0);
+            members.is_sorted() && members.iter().all(stays)
+        };
+        let groups = fabric.switches().map(|s| steering.group(s) + 1).max().unwrap_or(0);
+        let whole = (0..groups).map(|group| whole(steering.members(group))).collect();
+        Self { fabric, steering, space: fabric.dests(0), options, random: Draws::new(seed), whole }
     }
 
     /// One of several outputs, each as likely.
@@ -100,7 +110,19 @@ impl<'a, const LOOKS: bool> Steer<'a, LOOKS> {
 
     /// A third switch of a group, and the output towards it.
     fn detour_within(&self, draw: &mut Draw, switch: SwitchId, last: SwitchId) -> Option<(SwitchId, LinkId)> {
-        let members = self.steering.members(self.steering.group(switch)).iter().copied();
+        let group = self.steering.group(switch);
+        let members = self.steering.members(group);
+        if self.whole[group as usize] {
+            // The same draw as below, without a look at all of them.
+            let mut at = draw.below(members.len().checked_sub(2).filter(|&others| others > 0)?);
+            let place = |s| members.partition_point(|&member| member < s);
+            let (one, other) = (place(switch), place(last));
+            at += usize::from(at >= one.min(other));
+            at += usize::from(at >= one.max(other));
+            return Self::one_of(draw, self.steering.paths.links(switch, members[at]))
+                .map(|link| (members[at], link));
+        }
+        let members = members.iter().copied();
         let stays =
             |s: SwitchId| self.steering.crossings(switch, s) == 0 && self.steering.crossings(s, last) == 0;
         let others = members.filter(|&s| s != switch && s != last && stays(s));
@@ -218,7 +240,7 @@ impl<'a, const LOOKS: bool> Steer<'a, LOOKS> {
         }
         let mode = self.mode(*way);
         let within = steering.group(last) == steering.group(switch);
-        if options.scheme == Steered::Aries && mode.is_hashed() {
+        if options.scheme == Steered::Aries && mode.is_blind() {
             let found = match (mode, within) {
                 (Mode::NminHash, true) => self.detour_within(&mut draw, switch, last),
                 (Mode::NminHash, false) => self.detour(&mut draw, switch, last),

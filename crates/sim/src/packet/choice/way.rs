@@ -58,11 +58,10 @@ impl Way {
         Some(Mode::ALL[usize::from((self.bits >> MODE_FROM & MODE).checked_sub(1)?)])
     }
 
-    /// Whether its mode has all packets of a message draw the same.
+    /// Whether its mode has all packets of a pair of hosts draw the same.
     #[inline(always)]
-    pub(crate) fn is_hashed(self) -> bool {
-        const FIRST: u8 = Mode::MinHash as u8 + 1;
-        self.bits >> MODE_FROM & MODE >= FIRST
+    pub(crate) fn is_in_order(self) -> bool {
+        self.bits >> MODE_FROM & MODE == Mode::InOrder as u8 + 1
     }
 
     /// Whether it is a response.

@@ -38,8 +38,8 @@ impl<T> Outgoing<T> {
     /// What its next packet draws by.
     #[inline(always)]
     pub fn packet_mark(&self) -> u32 {
-        // `left` differs from packet to packet, by a packet's payload. Those of some modes go one way.
-        let left = if Way::of(self.way).is_hashed() { 0 } else { self.left };
+        // `left` differs from packet to packet, by a packet's payload. Those of one mode go one way.
+        let left = if Way::of(self.way).is_in_order() { 0 } else { self.left };
         (mixed(u64::from(self.mark) << 32 ^ left) >> 32) as u32
     }
 }
