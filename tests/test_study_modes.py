@@ -62,6 +62,9 @@ def test_a_benchmark_is_run_with_all_routings():
         .result()
     )
     assert found["ratio"]["adaptive:default"] == 1
+    # What was run can be run again, by itself.
+    again = nl.simulate(nl.Scenario.parse(found["scenario"].encode()), "aware")
+    assert again.result()["jobs"][0]["completion_ms"] * 1e3 == found["times_us"]["aware"][0]
     assert {routing: len(times) for routing, times in found["times_us"].items()} == dict.fromkeys(
         published.ROUTINGS, 1
     )
@@ -75,6 +78,8 @@ def test_unknown_benchmarks_are_refused(netloom):
     assert "expected some of ping-pong" in told
     told = netloom.refused("study", "modes", "--sizes", "small,huge", code=2)
     assert "--sizes small,huge: expected some of small,middle,large" in told
+    told = netloom.refused("study", "modes", "--links", "3", code=2)
+    assert told == "--links 3: expected an even number of 2 to 48, as cables come in twos"
 
 
 def test_a_ratio_of_several_seeds_has_its_spread():

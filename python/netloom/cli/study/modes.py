@@ -19,7 +19,7 @@ def modes(
     *,
     benchmarks: str = _ALL,
     sizes: str = ",".join(published.SIZES),
-    links: Annotated[int, options.within(1, 48)] = published.LINKS,
+    links: Annotated[int, options.within(2, 48)] = published.LINKS,
     seeds: Annotated[int, options.within(1, 100)] = 1,
     rounds: Annotated[int | None, options.within(1, 1000)] = None,
     options: Options | None = None,
@@ -37,7 +37,7 @@ def modes(
     sizes
         Which of a benchmark's three, with commas: small, middle, large. [default: all]
     links
-        Cables between two groups.
+        Cables between two groups, an even number.
     seeds
         Runs of each row, with other neighbours; rows are medians.
     rounds
@@ -49,6 +49,8 @@ def modes(
     asked = _some("benchmarks", benchmarks, list(published.BENCHMARKS))
     places = [published.SIZES.index(size) for size in _some("sizes", sizes, list(published.SIZES))]
     run = Run("modes-study", options, product=False)
+    if links % 2:
+        raise UsageError(f"--links {links}: expected an even number of 2 to 48, as cables come in twos")
     fabric = published.FABRIC.format(links)
     net = run.fabric(fabric)
     first = run.seed

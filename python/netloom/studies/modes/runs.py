@@ -43,12 +43,15 @@ class Row:
         By routing, a seed each.
     shares : dict of str to float
         By routing: the share of the bytes that went without a high bias, over all seeds.
+    scenario : str
+        What was run, with the first seed; others differ in `seed` only.
     """
 
     benchmark: str
     size: str
     times_us: dict[str, list[float]] = field(default_factory=dict)
     shares: dict[str, float] = field(default_factory=dict)
+    scenario: str = ""
 
     def ratio(self, routing: str, other: str = DEFAULT) -> float:
         """The median over seeds of a routing's time over another's with the same seed."""
@@ -75,6 +78,7 @@ class Row:
             "steady_over_worse": self.over_worse(STEADY),
             "within": self.over_better(AWARE) <= WITHIN,
             "paper": _paper(self.benchmark, self.size),
+            "scenario": self.scenario,
         }
 
 
@@ -206,6 +210,7 @@ class Study:
         sent = {routing: [0, 0] for routing in ROUTINGS}
         for seed in self._seeds:
             text = scenario(benchmark, size, seed, self._names, links=self._links, rounds=self._rounds)
+            found.scenario = found.scenario or text
             scene = _core.Scenario.on(self._fabric, text, f"{benchmark}.toml", Path())
             for routing in ROUTINGS:
                 told(f"{benchmark} {size}: {routing}, seed {seed}")
