@@ -1,6 +1,6 @@
 /* The routing mode of the next message from what the adapter counted of the last: Algorithm 1 of De Sensi, Di Girolamo,
  * Hoefler, SC 2019, sec. 4.2. For a library that sends on a Cray XC: call netloom_modes_select before a message, and
- * netloom_modes_sample with what the counters say of it, if `counts` was set.
+ * netloom_modes_sample with its mode and what the counters say of it, if `counts` was set.
  *
  * Portable C99, header only: no allocation, no library. crates/sim/src/mode/published.rs has the same steps in Rust, in the
  * same order, and a test holds both to the same decisions; so compile without contraction of floating point
