@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import gzip
 import os
 
@@ -414,3 +415,51 @@ def test_what_is_left_out_is_told():
     assert [run.number for run in found] == ["1"]
     assert len(left_out) == 3
     assert "n9 is no host" in left_out[0]
+
+
+@pytest.mark.parametrize("which", ["all", "between-switches", "of-hosts", "of-one-leaf"])
+def test_counters_of_nothing_are_no_proof_of_no_loss(which, paths):
+    """Hosts that ran a job and sent nothing, or whose leaf received and sent nothing on."""
+    folder = paths.examples / "interference"
+    lines = gzip.decompress((folder / "counters.csv.gz").read_bytes()).decode().splitlines()
+    head = lines[0].split(",")
+    places = [head.index(name) for name in ("xmit_bytes", "rcv_bytes")]
+    ends = [head.index(name) for name in ("from", "to")]
+    counters = [lines[0]]
+    for line in lines[1:]:
+        row = line.split(",")
+        of = " ".join(row[end] for end in ends)
+        at_host, hit = "host" in of, {"all": True, "of-one-leaf": "leaf02" in of}
+        if hit.get(which, at_host == (which == "of-hosts")):
+            row[places[0]] = row[places[1]] = "0"
+        counters.append(",".join(row))
+    fabric = nl.Fabric.generate(SITE)
+    links = len(fabric.link_table()["source"])
+    carried = Carried.of(nl.Counters.parse("\n".join(counters).encode(), fabric), links)
+    took, _ = read(
+        (folder / "runs.csv").read_bytes(), "runs.csv", {n: at for at, n in enumerate(fabric.host_names)}
+    )
+    exposed = exposures(fabric, nl.route("ftree", fabric), took, carried)
+    found = losses(took, exposed)
+    leaf = range(8, 12) if which == "of-one-leaf" else range(16)
+    hit_runs = [one for run, one in zip(took, found, strict=True) if set(leaf) & set(run.hosts)]
+    assert hit_runs
+    assert {one.reason for one in hit_runs} == {"contradicted"}
+
+
+def test_intervals_that_reach_beyond_a_run_do_not_tell_what_was_sent_in_it():
+    # 100 to 200 s. Read every 30 s from 0: 90 to 120 and 180 to 210 reach beyond it, 40 s of its 100.
+    starts = np.arange(0.0, 300.0, 30.0)
+    ones = np.ones((10, 3))
+    carried = Carried(starts, starts + 30, ones, ones > 0)
+    assert carried.across(100, 200) == pytest.approx(0.4)
+    assert carried.across(90, 210) == 0
+    took = runs(*[600.0] * 7)
+    seldom = dataclasses.replace(one(0.3), across=0.5)
+    assert losses(took, [one(0.0)] * 6 + [seldom])[-1].reason == "coarse"
+
+
+def test_a_job_that_nobody_disturbed_lost_nothing_only_where_nobody_was_there():
+    took = runs(*[600.0] * 6)
+    assert together(took, [NOBODY] * 6).minutes == 0
+    assert together(took, [one(0.01)] * 6).reason == "undisturbed"

@@ -138,6 +138,16 @@ class Carried:
         inside = part[here] * (self.end_s - self.start_s)[here]
         return carried, inside @ self.known[here] / (end_s - start_s)
 
+    def across(self, start_s: float, end_s: float) -> float:
+        """The share of a time that lies in intervals which reach beyond its start or its end.
+
+        What was carried in those is not known to be of that time.
+        """
+        part = self.parts(start_s, end_s)
+        beyond = (part > 0) & ((self.start_s < start_s) | (self.end_s > end_s))
+        inside = float((part * (self.end_s - self.start_s))[beyond].sum())
+        return inside / (end_s - start_s) if end_s > start_s else 0.0
+
     def parts(self, start_s: float, end_s: float) -> Array:
         """How much of each interval is in a time."""
         inside = np.maximum(np.minimum(self.end_s, end_s) - np.maximum(self.start_s, start_s), 0.0)

@@ -50,6 +50,11 @@ class Exposure:
     estimated : float
         The same share where neighbours' bytes are most by gravity alone, whatever the links counted: what
         routes that were not in force can be compared by.
+    across : float, default 0
+        The share of its time in intervals of counters that reach beyond its start or its end.
+    contradicted : bool, default False
+        Its counters cannot be right: a host of its neither sent nor received, nothing went between its
+        switches, or one on its ways sent far more than it received, or far less.
     """
 
     share: float
@@ -59,6 +64,12 @@ class Exposure:
     place: Place
     sent: float
     estimated: float
+    across: float = 0.0
+    contradicted: bool = False
+
+
+CONTRADICTED = 0.05
+"""Of the bytes that a switch received; what it sent differs by more only where counters are wrong."""
 
 
 def exposures(
@@ -82,6 +93,7 @@ def exposures(
     rate = np.asarray(table["bandwidth_bytes_per_s"], dtype=np.float64)
     receiving = _receiving(fabric)
     presence = Presence.of(runs, carried, receiving)
+    doubtful = _contradicted(fabric, carried)
     found = []
     for at, run in enumerate(runs):
         total, known = carried.during(run.start_s, run.end_s)
@@ -106,16 +118,46 @@ def exposures(
         estimated = float(np.where(used, theirs, 0.0).max(initial=0.0)) / (float(rate.max()) * run.seconds)
         place = _place(own, theirs, np.where(used, total, 0.0), share, between, rate, hosts)
         sent = float(total[hosts].sum())
+        across = carried.across(run.start_s, run.end_s)
+        ways = [*hosts, *receiving[hosts], *np.flatnonzero(used)]
+        # A host that neither sends nor receives, leaves between which nothing went: those were not counted.
+        silent = not (total[hosts] + total[receiving[hosts]]).all()
+        cut = used & between
+        silent = silent or (bool(cut.any()) and not total[cut].any())
+        doubt = across, silent or bool(doubtful[ways].any())
         link = int(np.argmax(exposed))
         if exposed[link] <= 0:
-            found.append(Exposure(0.0, None, (), covered, place, sent, estimated))
+            found.append(Exposure(0.0, None, (), covered, place, sent, estimated, *doubt))
             continue
         parts = sorted(
             ((number, float(one[link] / theirs[link])) for number, one in others.items() if one[link] > 0),
             key=lambda part: (-part[1], part[0]),
         )
-        found.append(Exposure(float(exposed[link]), link, tuple(parts), covered, place, sent, estimated))
+        share_s = float(exposed[link])
+        found.append(Exposure(share_s, link, tuple(parts), covered, place, sent, estimated, *doubt))
     return found
+
+
+def _contradicted(fabric: Fabric, carried: Carried) -> np.ndarray:
+    """The links at switches that sent more than they received, or less, over all intervals that are known."""
+    table = fabric.link_table()
+    source, target = np.asarray(table["source"]), np.asarray(table["target"])
+    nodes = int(max(source.max(), target.max())) + 1
+    # An interval counts at a switch where all of its links were read.
+    unknown = ~carried.known
+    missing = np.zeros((len(carried.bytes), nodes), dtype=bool)
+    for ends in (source, target):
+        for link in np.flatnonzero(unknown.any(axis=0)):
+            missing[:, ends[link]] |= unknown[:, link]
+    sums = []
+    for ends in (source, target):
+        by_node = np.zeros((nodes, len(carried.bytes)))
+        np.add.at(by_node, ends, carried.bytes.T)
+        sums.append(np.where(missing.T, 0.0, by_node).sum(axis=1))
+    sent, received = sums
+    wrong = np.abs(sent - received) > CONTRADICTED * np.maximum(sent, received)
+    wrong[: fabric.hosts] = False
+    return np.asarray(wrong[source] | wrong[target])
 
 
 def unlisted_percent(fabric: Fabric, runs: Sequence[JobRun], carried: Carried) -> float:

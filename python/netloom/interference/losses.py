@@ -12,10 +12,13 @@ its own places and its own noise. All runs of a job together have lost the sum, 
 **Nothing lost** has, exactly, who had no neighbour's bytes on any of its links.
 
 **No statement** is made of a job with fewer than `LEAST` other quiet runs; of a run that counters hardly
-cover; of one whose hosts sent `OTHER` times as much as the median of its job's runs, or as little: it did
+cover; of one for more than `ACROSS` of whose time counters were read at other moments than its start and end;
+of one with a host that sent nothing, or a switch that sent more than it received, by its counters;
+of one whose hosts sent `OTHER` times as much as the median of its job's runs, or as little: it did
 other work and is nobody's reference; and of one that lost at least `FARTHEST` times as much as the
-neighbours' bytes on its worst link take: of generated runs one in a thousand lost 2.4 times that, so
-something else took the time. Who never runs undisturbed cannot be told from who is slow by himself.
+neighbours' bytes on its worst link take: of generated runs one in a thousand lost 2.4 times that. A queue
+that backs up from elsewhere can cost more, and so can something else. Who never runs undisturbed cannot be
+told from who is slow by himself.
 """
 
 from __future__ import annotations
@@ -39,14 +42,20 @@ COVERED = 0.9
 OTHER = 2.0
 """Times as many bytes, or as few, are other work."""
 FARTHEST = 4.0
-"""Times its exposure: nobody loses more to neighbours."""
+"""Times its exposure: what is lost beyond that is not told from other causes."""
+ACROSS = 0.4
+"""Of a run's time: counters that are read more seldom do not tell what was carried in it."""
 
-Reason = Literal["few-quiet", "beyond", "not-covered", "other-work"]
+Reason = Literal["few-quiet", "beyond", "not-covered", "other-work", "coarse", "contradicted", "undisturbed"]
 WHY: dict[Reason, str] = {
     "few-quiet": f"fewer than {LEAST} other runs of the job were undisturbed",
-    "beyond": f"they lost more than {FARTHEST:.0f} times what neighbours' bytes take, to something else",
+    "beyond": f"they lost more than {FARTHEST:.0f} times what neighbours' bytes take: queues that back up, "
+    "or another cause",
     "other-work": f"they sent {OTHER:.0f} times as much as runs of their job do, or as little",
     "not-covered": f"counters cover less than {COVERED:.0%} of its time",
+    "coarse": f"more than {ACROSS:.0%} of their time is in intervals of counters that reach beyond it",
+    "contradicted": "by the counters hosts of theirs sent nothing, or switches not what they received",
+    "undisturbed": f"no run of the job was exposed for more than {QUIET:.0%} of its time",
 }
 """Why nothing is told, in words."""
 
@@ -92,6 +101,10 @@ def losses(runs: Sequence[JobRun], exposed: Sequence[Exposure], resolution_s: fl
         others = [other for other in quiet[key] if other != at]
         if exposed[at].covered < COVERED:
             found.append(Loss(None, None, None, "not-covered", len(others)))
+        elif exposed[at].contradicted:
+            found.append(Loss(None, None, None, "contradicted", len(others)))
+        elif exposed[at].across > ACROSS:
+            found.append(Loss(None, None, None, "coarse", len(others)))
         elif exposed[at].link is None:
             found.append(Loss(0.0, 0.0, 0.0, None, len(others)))
         elif other_work[at]:
@@ -120,7 +133,7 @@ def of_jobs(
         disturbed = [
             at
             for at, run in enumerate(runs)
-            if _key(run) == key and at not in of and found[at].minutes != 0.0
+            if _key(run) == key and at not in of and (exposed[at].link is not None or found[at].reason)
         ]
         told = [at for at in disturbed if found[at].reason is None]
         if told:
@@ -130,7 +143,12 @@ def of_jobs(
         elif disturbed:
             sums[key] = Loss(None, None, None, found[disturbed[0]].reason, len(of))
         else:
-            sums[key] = Loss(0.0, 0.0, 0.0, None, len(of))
+            runs_of = [at for at, run in enumerate(runs) if _key(run) == key]
+            nothing = all(exposed[at].link is None and found[at].reason is None for at in runs_of)
+            why = next((found[at].reason for at in runs_of if found[at].reason), "undisturbed")
+            sums[key] = (
+                Loss(0.0, 0.0, 0.0, None, len(of)) if nothing else Loss(None, None, None, why, len(of))
+            )
     return sums
 
 
@@ -142,7 +160,8 @@ def _quiet(runs: Sequence[JobRun], exposed: Sequence[Exposure]) -> dict[tuple[st
     found: dict[tuple[str, int], list[int]] = {_key(run): [] for run in runs}
     other = _other_work(runs, exposed)
     for at, (run, exposure) in enumerate(zip(runs, exposed, strict=True)):
-        if exposure.share <= QUIET and exposure.covered >= COVERED and not other[at]:
+        told = exposure.covered >= COVERED and exposure.across <= ACROSS and not exposure.contradicted
+        if told and exposure.share <= QUIET and not other[at]:
             found[_key(run)].append(at)
     return found
 
