@@ -42,7 +42,7 @@ def interference(
     routes
         The routes in force: a file, or an engine's name.
     counters
-        Counters of all links by the clock of RUNS, in several intervals a run: an exporter's samples, a table.
+        Counters of all links by the clock of RUNS, several intervals a run: an exporter's samples, a table.
     instead
         Other routes, a file or an engine's name: how far the runs would be exposed with these.
     most
