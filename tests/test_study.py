@@ -120,8 +120,7 @@ def test_what_cannot_be_studied_is_refused(netloom, arguments, said, code):
 
 
 def test_ctrl_c_gives_what_is_known(netloom):
-    asked = ("boxlibmg-64", "--fabric", SMALL, "--lanes", "1", "--bases", "identity", "--each", "100000")
-    arguments = ("study", "chapter4", *asked)
+    arguments = ("study", "chapter4", "lulesh-512", "--lanes", "1", "--bases", "identity", "--each", "1000")
     run = OnTerminal([*netloom.command, *arguments, "--format", "json"], netloom.folder)
     run.wait_for(": identity")
     run.process.send_signal(signal.SIGINT)
