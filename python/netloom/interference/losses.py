@@ -145,7 +145,8 @@ def of_jobs(
         else:
             runs_of = [at for at, run in enumerate(runs) if _key(run) == key]
             nothing = all(exposed[at].link is None and found[at].reason is None for at in runs_of)
-            why = next((found[at].reason for at in runs_of if found[at].reason), "undisturbed")
+            told_not = [reason for at in runs_of if (reason := found[at].reason) is not None]
+            why: Reason = told_not[0] if told_not else "undisturbed"
             sums[key] = (
                 Loss(0.0, 0.0, 0.0, None, len(of)) if nothing else Loss(None, None, None, why, len(of))
             )
