@@ -111,7 +111,7 @@ def _text(result: dict[str, Any], most: int) -> str:
         if row["no_statement"] is not None:
             silent[row["no_statement"]] = silent.get(row["no_statement"], 0) + 1
     parts.extend(
-        f"no statement of {render.count(count)} runs: {text}"
+        f"no statement of {render.count(count)} run{'s' * (count > 1)}: {text}"
         for why, text in WHY.items()
         if (count := silent.get(why))
     )

@@ -1,9 +1,8 @@
 """What runs lost to their neighbours: how long they took, less what they take when nobody is in their way.
 
 **The reference** are quiet runs of the same job: those whose neighbours' bytes were on no link of theirs for
-more than `QUIET` of their time. A queue behind bytes of neighbours lasts at most as long as these bytes do,
-so that is also about the most that a quiet run can have lost on one link. A quiet run is compared with the
-other quiet ones.
+more than `QUIET` of their time. It is taken that these cost about as long as they are on the wire; queues
+that back up from elsewhere cost more (docs/methods/interference.md). A quiet run is compared with the others.
 
 **The interval.** What a run has lost is what it took less what it takes alone on its hosts, which
 `netloom.interference.alone` tells from the quiet runs, and the interval is of that: it is one more draw, with
