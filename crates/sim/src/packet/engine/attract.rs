@@ -247,21 +247,21 @@ mod tests {
     use crate::packet::pool::LOOKS;
     use crate::profile::Profile;
     use crate::replay::Job;
-    use crate::{Measure, Model, Scheme, Setup, Stream, simulate};
+    use crate::{Incast, Measure, Model, Scheme, Setup, simulate};
 
     /// How often a run of eight senders and one receiver, so many packets each, looks at packets and messages, a packet-hop. All
     /// senders but those on the receiver's leaf share one link, in front of which their packets wait.
     fn looks_a_hop(packets: u64, config: Config) -> f64 {
         let fabric = generate("two-level:leaves=3,hosts=4,spines=1").unwrap();
         let routes = route(Engine::Dmodk, &fabric, &detect(&fabric), &EngineOptions::default()).unwrap();
-        let to: Vec<u32> = (0..12).map(|host| if (1..=8).contains(&host) { 0 } else { host }).collect();
         let bytes = packets * u64::from(config.packet_bytes);
+        let incast = Incast { ranks: 9, root: 0, messages: 1, bytes, iterations: 1 };
         let setup = Setup {
             fabric: &fabric,
             scheme: Scheme::Tables(&routes),
             model: Model::Packet,
             profile: Profile { config, ..Profile::infiniband() },
-            jobs: vec![Job::new("in", fabric.hosts().collect(), Stream::of(&to, 1, bytes))],
+            jobs: vec![Job::new("in", fabric.hosts().take(9).collect(), incast)],
             seed: 1,
             threads: 1,
             measure: Measure::default(),
@@ -269,8 +269,9 @@ mod tests {
             until_ps: None,
         };
         let before = LOOKS.get();
-        let hops = simulate(setup, &Control::new()).unwrap().packet_hops;
-        (LOOKS.get() - before) as f64 / hops as f64
+        let outcome = simulate(setup, &Control::new()).unwrap();
+        assert!(outcome.stuck.is_empty() && outcome.packets >= 8 * packets, "all arrive");
+        (LOOKS.get() - before) as f64 / outcome.packet_hops as f64
     }
 
     /// Thousands of packets waited in one list, and whose turn it was was looked for in all of it: time went by the square of the bytes.
