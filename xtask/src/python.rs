@@ -36,7 +36,7 @@ const FLOORS: [&[&str]; 15] = [
     &["counting", "runs"],
     &["apply", "dataplane", "lanes", "plot", "simulating"],
     &["sampling"],
-    &["diagnose", "interference", "loop", "noise", "optimizing", "planning", "studies", "sweeps"],
+    &["diagnose", "interference", "loop", "noise", "optimizing", "pairs", "planning", "studies", "sweeps"],
     &["pages", "watch"],
     &["drawing"],
     &["cli"],

@@ -27,6 +27,7 @@ VERBS: dict[str, str | tuple[str, dict[str, str]]] = {
             "show": "Show what is in a traffic.",
             "place": "Place the jobs of a jobs file on a fabric's hosts.",
             "convert": "Write traffic in another format.",
+            "pairs": "Choose few rounds of tests of pairs that tell all cables apart.",
         },
     ),
     "counters": (
@@ -177,6 +178,7 @@ _PLACES = {
     "dataplane collect": "dataplane.collect:collect",
     "loop live": "loop.live:live",
     "study list": "study.listed:list_",
+    "traffic pairs": "rounds:pairs",
     "study chapter4": "study.chapter4:chapter4",
     "study sampling": "study.sampling:sampling",
     "study recorder": "study.recorder:recorder",

@@ -1,0 +1,312 @@
+"""Why pairs are slow: a cable, a host, or other pairs on a link at the same time.
+
+A test is slow if it has less than `SLOW` of what the slowest cable of its way should give it. What links have
+carried, in any test, they can carry: that clears most. What is left is explained in this order.
+
+1. **Collision**: on a link of its way the pairs of its round passed what the link carries, until this one was
+   done. Which pairs these were is known, so it is no property of a cable.
+2. **Behind a collision**: it shared an earlier link with a pair that collided further on. Switches do not
+   drop packets, so queues reach back.
+3. **Cable**: links that never carried more in any test than in this one, and less than they should. The
+   fewest cables that explain all tests that are left, the one with most tests first. If several explain the
+   same tests, none is named: they are alternatives.
+4. Nothing: every link of its way carried more in another test.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from netloom.pairs.carried import Carried
+from netloom.pairs.measured import ALONE, UNKNOWN
+
+if TYPE_CHECKING:
+    from netloom.pairs.flows import Flows
+    from netloom.pairs.measured import Bools, Floats, Ints, PairTests
+
+SLOW = 0.85
+"""Of what a test should measure: less is slow. Chosen by us: five standard deviations at 3 % of noise."""
+FULL = 0.88
+"""Of what a link carries: that much passed is a full link. Packets of pairs that meet leave gaps."""
+SIGMAS = 3.0
+"""Standard deviations by which equal rates may differ."""
+DOUBTFUL = 0.7
+"""Of what a link carries: pairs that met there and passed that much, if not `FULL`, say nothing of it."""
+CLUSTER = 3
+"""Tests beside unknown others that a slow cable needs: one alone may have met anybody."""
+
+
+@dataclass(frozen=True)
+class Suspect:
+    """A slow cable, or several of which one is slow.
+
+    Attributes
+    ----------
+    cables : list of int
+        A link of each alternative; one: it is told.
+    bytes_per_s : float
+        What it carries.
+    tests : list of int
+        The slow tests that it explains.
+    """
+
+    cables: list[int]
+    bytes_per_s: float
+    tests: list[int]
+
+
+@dataclass
+class Explained:
+    """What was found.
+
+    Attributes
+    ----------
+    efficiency : float
+        What tests measure of the nominal rate where nothing is wrong.
+    noise : float
+        The standard deviation of such tests, as a share.
+    slow : array of int
+        The slow tests.
+    suspects : list of Suspect
+        Slow cables, with most tests first.
+    collisions : dict
+        Tests that met others, by (round, link).
+    behind : dict
+        Tests that waited behind a collision, by (round, link) of that.
+    contradicted : list of int
+        Slow tests that were alone on a way of which every link carried more in another test.
+    untold : list of int
+        Slow tests beside others that no link explains: to be measured alone.
+    cleared : array of bool
+        By link: it carried what the fastest hosts can send, or its own rate if that is less.
+    crossed : array of bool
+        By link: some test crossed it.
+    """
+
+    efficiency: float
+    noise: float
+    slow: Ints
+    suspects: list[Suspect] = field(default_factory=list)
+    collisions: dict[tuple[int, int], list[int]] = field(default_factory=dict)
+    behind: dict[tuple[int, int], list[int]] = field(default_factory=dict)
+    contradicted: list[int] = field(default_factory=list)
+    untold: list[int] = field(default_factory=list)
+    cleared: Bools = field(default_factory=lambda: np.zeros(0, np.bool_))
+    crossed: Bools = field(default_factory=lambda: np.zeros(0, np.bool_))
+
+
+def explain(flows: Flows, tests: PairTests) -> Explained:
+    """Explains the slow tests.
+
+    Parameters
+    ----------
+    flows : Flows
+        Ways of the tests.
+    tests : PairTests
+        What was measured, with noise of a few percent.
+
+    Examples
+    --------
+    >>> import netloom as nl
+    >>> from netloom.pairs.measured import Test
+    >>> tree = nl.Fabric.generate("two-level:leaves=2,hosts=2,spines=1")
+    >>> from netloom.pairs import Flows, PairTests
+    >>> tests = PairTests.of([Test(0, 2, 12e9), Test(2, 0, 12e9), Test(1, 3, 6e9), Test(3, 1, 6e9),
+    ...                       Test(0, 1, 6e9), Test(2, 3, 12e9)])
+    >>> flows = Flows.of(tree, nl.route("ftree", tree), tests)
+    >>> [tree.link_table()["source"][one.cables[0]] for one in explain(flows, tests).suspects]
+    [1]
+    """
+    return _Search(flows, tests).run()
+
+
+class _Search:
+    """One explanation in the making."""
+
+    def __init__(self, flows: Flows, tests: PairTests) -> None:
+        self.flows, self.tests = flows, tests
+        self.expected = _expected(flows, tests)
+        share = tests.bytes_per_s / self.expected
+        self.efficiency, self.noise = _healthy(share)
+        self.carried = Carried(flows, tests, self.efficiency * self.expected)
+        self.due = self.efficiency * self.expected
+        """What each test should measure."""
+        slow = np.flatnonzero(tests.bytes_per_s < SLOW * self.due)
+        self.rows: dict[int, list[int]] = defaultdict(list)
+        """Flows of each slow test."""
+        wanted = np.zeros(len(tests), np.bool_)
+        wanted[slow] = True
+        for row in np.flatnonzero(wanted[flows.test]).tolist():
+            self.rows[int(flows.test[row])].append(row)
+        self.found = Explained(self.efficiency, self.noise, slow)
+        self.left = set(slow.tolist())
+
+    def run(self) -> Explained:
+        """In the order of this module's head."""
+        stopped = self._collisions()
+        self._behind(stopped)
+        self._cables(stopped)
+        self._rest()
+        proven = self.carried.proven
+        fastest = float(self.due.max()) if len(self.due) else 0.0
+        wanted = SLOW * np.minimum(self.efficiency * self.flows.capacity, fastest)
+        self.found.cleared = proven * (1 - SIGMAS * self.noise) >= wanted
+        self.found.crossed = proven > 0
+        return self.found
+
+    def _collisions(self) -> dict[int, int]:
+        """By flow the place on its way where it met others."""
+        full = FULL * max(self.efficiency, self.carried.most_share)
+        stopped = {}
+        for test in sorted(self.left):
+            if self.tests.round[test] < 0 or self.tests.in_turn[test]:
+                continue
+            best = None
+            for row in self.rows[test]:
+                for place, link in enumerate(self.flows.way[row].tolist()):
+                    met = self.carried.meeting(row, place)
+                    if met.pairs < 2:
+                        continue
+                    limit = full * self.flows.capacity[link]
+                    fair = met.sum >= limit and met.rate >= 0.45 * met.most
+                    if (met.passed >= limit or fair) and (best is None or met.passed / limit > best[0]):
+                        best = (met.passed / limit, row, place, link)
+            if best is not None:
+                _, row, place, link = best
+                stopped[row] = place
+                self.found.collisions.setdefault((int(self.tests.round[test]), link), []).append(test)
+                self.left.discard(test)
+        return stopped
+
+    def _behind(self, stopped: dict[int, int]) -> None:
+        """Tests that waited behind those that were stopped, and so on."""
+        blocked = dict(stopped)
+        cause: dict[int, tuple[int, int]] = {
+            row: (int(self.tests.round[self.flows.test[row]]), int(self.flows.way[row][place]))
+            for row, place in stopped.items()
+        }
+        front = list(blocked)
+        while front:
+            # Links on which packets of a stopped flow wait, by round.
+            waiting: dict[tuple[int, int], tuple[int, int]] = {}
+            for row in front:
+                number = int(self.tests.round[self.flows.test[row]])
+                for link in self.flows.way[row][: blocked[row]].tolist():
+                    waiting.setdefault((number, link), cause[row])
+            front = []
+            for test in sorted(self.left):
+                number = int(self.tests.round[test])
+                if number < 0:
+                    continue
+                for row in self.rows[test]:
+                    places = [
+                        place
+                        for place, link in enumerate(self.flows.way[row].tolist())
+                        if (number, link) in waiting
+                    ]
+                    if places:
+                        cause[row] = waiting[number, int(self.flows.way[row][places[-1]])]
+                        blocked[row] = places[-1]
+                        front.append(row)
+                        self.found.behind.setdefault(cause[row], []).append(test)
+                        self.left.discard(test)
+                        break
+
+    def _cables(self, stopped: dict[int, int]) -> None:
+        """The fewest cables that explain what is left, greedily."""
+        blocked = dict(stopped)
+        while self.left:
+            cover: dict[int, dict[int, float]] = defaultdict(dict)
+            for test in sorted(self.left):
+                for row in self.rows[test]:
+                    for place, link in enumerate(self.flows.way[row].tolist()):
+                        rate = self._rate_if_slow(test, row, place, link)
+                        if rate is not None:
+                            cover[min(link, int(self.flows.back[link]))].setdefault(test, rate)
+            cover = {cable: tests for cable, tests in cover.items() if self._enough(tests)}
+            if not cover:
+                return
+            most = max(len(tests) for tests in cover.values())
+            first = min(cable for cable, tests in cover.items() if len(tests) == most)
+            same = sorted(cable for cable, tests in cover.items() if tests.keys() == cover[first].keys())
+            explained = sorted(cover[first])
+            rate = float(np.median([cover[first][test] for test in explained]))
+            self.found.suspects.append(Suspect(same, rate, explained))
+            self.left.difference_update(explained)
+            for test in explained:
+                for row in self.rows[test]:
+                    places = [
+                        place
+                        for place, link in enumerate(self.flows.way[row].tolist())
+                        if min(link, int(self.flows.back[link])) in same
+                    ]
+                    if places and self.tests.round[test] >= 0:
+                        blocked[row] = places[0]
+            self._behind({row: place for row, place in blocked.items() if row not in stopped})
+
+    def _enough(self, tests: dict[int, float]) -> bool:
+        """Whether tests are evidence of a slow cable.
+
+        One is if it met nobody, as nothing else is then slow; of those beside unknown others it takes more.
+        """
+        known = [test for test in tests if self.tests.round[test] != UNKNOWN]
+        if not known:
+            return len(tests) >= CLUSTER
+        return len(tests) > 1 or not self._met(known[0])
+
+    def _met(self, test: int) -> bool:
+        """Whether a test shared a link with another of its round."""
+        return self.tests.round[test] == UNKNOWN or any(
+            self.carried.meeting(row, place).pairs > 1
+            for row in self.rows[test]
+            for place in range(len(self.flows.way[row]))
+        )
+
+    def _rate_if_slow(self, test: int, row: int, place: int, link: int) -> float | None:
+        """What a link carries if it is why a test is slow; None if it is not."""
+        slack = SIGMAS * self.noise
+        proven = self.carried.proven[link]
+        if proven * (1 - slack) >= SLOW * self.due[test]:
+            return None
+        rate = self.tests.bytes_per_s[test]
+        if self.tests.in_turn[test]:
+            # Both directions in turn: if only this one is slow, it is slower than both together.
+            both = any(int(self.flows.back[link]) in self.flows.way[other] for other in self.rows[test])
+            rate = rate if both else self.carried.one_direction(test)
+        elif self.tests.round[test] >= 0:
+            met = self.carried.meeting(row, place)
+            rate = met.passed
+            if met.pairs > 1 and rate >= DOUBTFUL * self.efficiency * self.flows.capacity[link]:
+                return None
+        return float(rate) if rate * (1 + slack) >= proven * (1 - slack) else None
+
+    def _rest(self) -> None:
+        for test in sorted(self.left):
+            (self.found.untold if self._met(test) else self.found.contradicted).append(test)
+
+
+def _expected(flows: Flows, tests: PairTests) -> Floats:
+    """What each test would measure alone, if software and headers took nothing."""
+    narrow: Floats = np.array([flows.capacity[way].min() for way in flows.way], np.float64)
+    expected: Floats = narrow[: len(tests)].copy()
+    for row in range(len(tests), len(flows.test)):
+        test = flows.test[row]
+        ahead, returning = narrow[test], narrow[row]
+        in_turn = 2 / (1 / ahead + 1 / returning)
+        expected[test] = in_turn if tests.in_turn[test] else min(ahead, returning)
+    return expected
+
+
+def _healthy(share: Floats) -> tuple[float, float]:
+    """The share of the nominal rate that healthy tests measure, and its standard deviation."""
+    healthy = share[share >= SLOW * np.quantile(share, 0.95)]
+    middle = float(np.median(healthy))
+    deviation = 1.4826 * float(np.median(np.abs(healthy - middle))) / middle
+    return middle, min(max(deviation, 0.005), 0.05)
+
+
+__all__ = ["ALONE", "Explained", "Suspect", "explain"]
