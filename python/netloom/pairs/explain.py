@@ -16,7 +16,7 @@ carried, in any test, they can carry: that clears most. What is left is explaine
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -37,7 +37,7 @@ SIGMAS = 3.0
 DOUBTFUL = 0.7
 """Of what a link carries: pairs that met there and passed that much, if not `FULL`, say nothing of it."""
 CLUSTER = 3
-"""Tests beside unknown others that a slow cable needs: one alone may have met anybody."""
+"""Tests that a slow cable needs if others ran beside them that are not known, or if they cross one that is told."""
 
 
 @dataclass(frozen=True)
@@ -231,6 +231,8 @@ class _Search:
             if not cover:
                 return
             most = max(len(tests) for tests in cover.values())
+            if most < CLUSTER and self._beyond_known():
+                continue
             first = min(cable for cable, tests in cover.items() if len(tests) == most)
             same = sorted(cable for cable, tests in cover.items() if tests.keys() == cover[first].keys())
             explained = sorted(cover[first])
@@ -247,6 +249,29 @@ class _Search:
                     if places and self.tests.round[test] >= 0:
                         blocked[row] = places[0]
             self._behind({row: place for row, place in blocked.items() if row not in stopped})
+
+    def _beyond_known(self) -> bool:
+        """Gives tests that cross a cable already told, and are no faster than it, to that cable.
+
+        Something slowed them down further; few as they are, they are no evidence of another cable.
+        """
+        given = False
+        for place, suspect in enumerate(self.found.suspects):
+            if len(suspect.cables) > 1:
+                continue
+            ends = {suspect.cables[0], int(self.flows.back[suspect.cables[0]])}
+            most = suspect.bytes_per_s * (1 + SIGMAS * self.noise)
+            more = [
+                test
+                for test in sorted(self.left)
+                if self.tests.bytes_per_s[test] <= most
+                and any(ends & set(self.flows.way[row].tolist()) for row in self.rows[test])
+            ]
+            if more:
+                self.found.suspects[place] = replace(suspect, tests=sorted([*suspect.tests, *more]))
+                self.left.difference_update(more)
+                given = True
+        return given
 
     def _enough(self, tests: dict[int, float]) -> bool:
         """Whether tests are evidence of a slow cable.
