@@ -23,8 +23,11 @@ SEEDS = {
     "healthy": range(982_000, 982_060),
     "both": range(983_000, 983_030),
 }
-"""Held out: committed on 2026-11-28, before any of them was run. A first set (970,000 to 973,029) was looked at:
-208 of 210 were right; two tests that crossed a slow cable and met others too were taken for a second one."""
+"""Held out: committed on 2026-11-28, before any of them was run.
+
+A first set (970,000 to 973,029) was looked at: 208 of 210 were right; twice, tests that crossed a slow cable and
+met others too were taken for a second one.
+"""
 FABRICS = (
     "two-level:leaves=8,hosts=4,spines=4",
     "two-level:leaves=6,hosts=6,spines=3",

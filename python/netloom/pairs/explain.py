@@ -37,7 +37,7 @@ SIGMAS = 3.0
 DOUBTFUL = 0.7
 """Of what a link carries: pairs that met there and passed that much, if not `FULL`, say nothing of it."""
 CLUSTER = 3
-"""Tests that a slow cable needs if others ran beside them that are not known, or if they cross one that is told."""
+"""Tests that a slow cable needs if unknown others ran beside them, or if they cross one that is told."""
 
 
 @dataclass(frozen=True)
