@@ -15,7 +15,7 @@ import numpy as np
 import netloom as nl
 from netloom.pairs import ALONE, Explained, Flows, PairTests, explain
 from netloom.pairs.flows import back
-from netloom.pairs.measured import Test
+from netloom.pairs.measured import PairTest
 
 SEEDS = {
     "cable": range(980_000, 980_060),
@@ -25,8 +25,8 @@ SEEDS = {
 }
 """Held out: committed on 2026-11-28, before any of them was run.
 
-A first set (970,000 to 973,029) was looked at: 208 of 210 were right; twice, tests that crossed a slow cable and
-met others too were taken for a second one.
+A first set (970,000 to 973,029) was looked at: 208 of 210 were right; twice, tests that crossed a slow cable
+and met others too were taken for a second one.
 """
 FABRICS = (
     "two-level:leaves=8,hosts=4,spines=4",
@@ -118,7 +118,7 @@ def case(kind: str, seed: int, folder: Path, *, rounds: int | None = None, alone
     tests = measured(fabric, routes, pairs, folder, rng)
     if alone:
         tests = PairTests.of(
-            Test(a, b, rate)
+            PairTest(a, b, rate)
             for a, b, rate in zip(tests.source, tests.destination, tests.bytes_per_s, strict=True)
         )
     found = explain(Flows.of(should, routes, tests), tests)
@@ -176,5 +176,5 @@ def measured(
         assert messages is not None
         for a, b, latency in zip(messages["from"], messages["to"], messages["latency_ps"], strict=True):
             rate = size / (int(latency) * 1e-12) * float(np.exp(rng.normal(0.0, noise)))
-            tests.append(Test(int(a), int(b), rate, number))
+            tests.append(PairTest(int(a), int(b), rate, number))
     return PairTests.of(tests)

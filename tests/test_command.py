@@ -51,7 +51,9 @@ VERBS += [
     "apply recover",
     "apply history",
     "diagnose",
+    "diagnose pairs",
     "diagnose self-test",
+    "traffic pairs",
     "demo",
 ]
 

@@ -107,6 +107,8 @@ COMMANDS = [
     "counters diff net.txt before.gz after.gz",
     "counters check net.txt c.csv",
     "health net.txt before.gz after.gz",
+    "diagnose pairs two-level:leaves=8,hosts=4,spines=4 d-mod-k examples/pairs/rounds.csv",
+    "traffic pairs net.txt ftree",
     "interference examples/interference/runs.csv two-level:leaves=4,hosts=4,spines=2 ftree "
     "examples/interference/counters.csv.gz",
     "infer net.txt a.lfts c.csv",

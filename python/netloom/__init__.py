@@ -93,6 +93,7 @@ if TYPE_CHECKING:
     from netloom.noise.api import measure_noise
     from netloom.optimizing.api import OptimizedTables, optimize_tables
     from netloom.pages.api import report
+    from netloom.pairs.answer import diagnose_pairs, pair_rounds
     from netloom.planning.answer import plan
     from netloom.runs.api import RunFolder, read_run
     from netloom.sampling.runs import sample_routings
@@ -149,6 +150,7 @@ __all__ = [
     "dataplane_status",
     "dataplane_up",
     "diagnose_counters",
+    "diagnose_pairs",
     "diagnose_run",
     "draw",
     "engines",
@@ -167,6 +169,7 @@ __all__ = [
     "optimize_layers",
     "optimize_lmc",
     "optimize_tables",
+    "pair_rounds",
     "place_jobs",
     "plan",
     "read_run",
@@ -199,12 +202,14 @@ _HOMES = {
     "dataplane_status": "netloom.dataplane.calls",
     "dataplane_up": "netloom.dataplane.calls",
     "diagnose_counters": "netloom.diagnose.answer.api",
+    "diagnose_pairs": "netloom.pairs.answer",
     "diagnose_run": "netloom.diagnose.answer.api",
     "draw": "netloom.drawing.api",
     "find_interference": "netloom.interference.calls",
     "loop_live": "netloom.loop.calls",
     "measure_noise": "netloom.noise.api",
     "optimize_tables": "netloom.optimizing.api",
+    "pair_rounds": "netloom.pairs.answer",
     "plan": "netloom.planning.answer",
     "read_run": "netloom.runs.api",
     "recover_routes": "netloom.apply.calls",

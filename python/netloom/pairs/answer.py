@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
+from collections.abc import Set
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -68,7 +69,7 @@ def diagnose_pairs(
     net = session.fabric(fabric)
     tables = session.routes(routes, net, None)
     label = os.fspath(tests)
-    read = formats.read(session.read("tests", label), label, _hosts(net))
+    read = formats.read(session.read("pairs", label), label, _hosts(net))
     with session.timed("explain"):
         flows = Flows.of(net, tables, read.tests)
         found = explain(flows, read.tests)
@@ -177,7 +178,8 @@ class _Telling:
         }
 
     def _finding(self, suspect: Suspect) -> dict[str, Any]:
-        cables = [self._cable(link) for link in suspect.cables]
+        seen = self._seen(suspect)
+        cables = [self._cable(link, seen) for link in suspect.cables]
         cause = self._cause(suspect)
         host = self._host(suspect.cables[0]) if cause == "host" else None
         nominal = float(min(self.flows.capacity[link] for link in suspect.cables))
@@ -206,12 +208,20 @@ class _Telling:
             return "one-of"
         return "cable" if self._host(suspect.cables[0]) is None else "host"
 
-    def _cable(self, link: int) -> dict[str, Any]:
-        """Both ports of a cable, and in which directions it was slow."""
+    def _seen(self, suspect: Suspect) -> set[int]:
+        """Links that its tests crossed."""
+        of = set(suspect.tests)
+        rows = [row for row, test in enumerate(self.flows.test.tolist()) if test in of]
+        return {link for row in rows for link in self.flows.way[row].tolist()}
+
+    def _cable(self, link: int, seen: Set[int]) -> dict[str, Any]:
+        """Both ports of a cable, and in which directions it was slow: slow tests crossed `seen`."""
         table, found = self.table, self.found
 
         def direction(one: int) -> str:
-            return "cleared" if found.cleared[one] else "slow" if found.crossed[one] else "not tested"
+            if found.cleared[one]:
+                return "cleared"
+            return "slow" if one in seen else "not cleared" if found.crossed[one] else "not tested"
 
         return {
             "from": self.nodes.end(int(table["source"][link]), int(table["source_port"][link])),

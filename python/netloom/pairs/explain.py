@@ -112,13 +112,13 @@ def explain(flows: Flows, tests: PairTests) -> Explained:
     Examples
     --------
     >>> import netloom as nl
-    >>> from netloom.pairs.measured import Test
+    >>> from netloom.pairs.measured import PairTest
     >>> tree = nl.Fabric.generate("two-level:leaves=2,hosts=2,spines=1")
     >>> from netloom.pairs import Flows, PairTests
-    >>> tests = PairTests.of([Test(0, 2, 12e9), Test(2, 0, 12e9), Test(1, 3, 6e9), Test(3, 1, 6e9),
-    ...                       Test(0, 1, 6e9), Test(2, 3, 12e9)])
+    >>> rates = {(0, 2): 12e9, (2, 0): 12e9, (1, 3): 6e9, (3, 1): 6e9, (0, 1): 6e9, (2, 3): 12e9}
+    >>> tests = PairTests.of(PairTest(*pair, rate) for pair, rate in rates.items())
     >>> flows = Flows.of(tree, nl.route("ftree", tree), tests)
-    >>> [tree.link_table()["source"][one.cables[0]] for one in explain(flows, tests).suspects]
+    >>> [int(tree.link_table()["source"][one.cables[0]]) for one in explain(flows, tests).suspects]
     [1]
     """
     return _Search(flows, tests).run()
@@ -229,6 +229,7 @@ class _Search:
                             cover[min(link, int(self.flows.back[link]))].setdefault(test, rate)
             cover = {cable: tests for cable, tests in cover.items() if self._enough(tests)}
             if not cover:
+                self._beyond_known()
                 return
             most = max(len(tests) for tests in cover.values())
             if most < CLUSTER and self._beyond_known():

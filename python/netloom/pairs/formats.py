@@ -31,7 +31,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from netloom.errors import FormatError
-from netloom.pairs.measured import ALONE, UNKNOWN, PairTests, Test
+from netloom.pairs.measured import ALONE, UNKNOWN, PairTest, PairTests
 
 COLUMNS = ("from", "to", "bytes_per_s")
 """That every table has."""
@@ -124,41 +124,33 @@ class _Rows:
 
     def __init__(self, label: str, hosts: Mapping[str, int]) -> None:
         self.label, self.hosts = label, hosts
-        self.tests: list[Test] = []
+        self.tests: list[PairTest] = []
         self.left_out: dict[str, int] = {}
         self.rounds: dict[str, int] = {}
 
     def add(self, source: str, destination: str, rate: float, number: int, mode: str, place: str) -> None:
         """A row, unless it is of no use."""
-        ends = [self._host(name) for name in (source, destination)]
+        ends = [self.hosts.get(name, self.hosts.get(name.split(".")[0])) for name in (source, destination)]
         if not 0 <= rate <= _MOST:
             raise FormatError(
                 f"{place}: expected a rate from 0 to {_MOST:g} bytes per second, found {rate:g}"
             )
         if None in ends:
-            return
-        if ends[0] == ends[1]:
+            self.leave("with a name that is no host of the fabric")
+        elif -1 in ends:
+            self.leave("of a machine with several adapters: name the host as `netloom fabric show` does")
+        elif ends[0] == ends[1]:
             self.leave("with both ends on one host")
         elif rate == 0:
             self.leave("with a rate of 0: not measured, or failed")
         else:
             assert ends[0] is not None
             assert ends[1] is not None
-            self.tests.append(Test(ends[0], ends[1], rate, number, *_MODES[mode]))
+            self.tests.append(PairTest(ends[0], ends[1], rate, number, *_MODES[mode]))
 
     def leave(self, why: str) -> None:
         """Counts a row that is left out."""
         self.left_out[why] = self.left_out.get(why, 0) + 1
-
-    def _host(self, name: str) -> int | None:
-        """Its number; None, and counted, if it has none."""
-        short = name.split(".")[0]
-        host = self.hosts.get(name, self.hosts.get(short))
-        if host is None:
-            self.leave("with a name that is no host of the fabric")
-        elif host < 0:
-            self.leave("of a machine with several adapters: name the host as `netloom fabric show` does")
-        return None if host is None or host < 0 else host
 
 
 def _table(data: bytes, found: _Rows) -> None:

@@ -19,7 +19,7 @@ UNKNOWN = -2
 """The round of a pair that was tested beside others, which is not known."""
 
 
-class Test(NamedTuple):
+class PairTest(NamedTuple):
     """One measured pair, with hosts by number."""
 
     source: int
@@ -60,20 +60,20 @@ class PairTests:
         return len(self.source)
 
     @classmethod
-    def of(cls, tests: Iterable[Test]) -> PairTests:
+    def of(cls, tests: Iterable[PairTest]) -> PairTests:
         """Of rows.
 
         Parameters
         ----------
-        tests : iterable of Test
+        tests : iterable of PairTest
             In any order.
 
         Examples
         --------
-        >>> len(PairTests.of([Test(0, 1, 12e9)]))
+        >>> len(PairTests.of([PairTest(0, 1, 12e9)]))
         1
         """
-        rows: Sequence[Test] = list(tests)
-        columns = list(zip(*rows, strict=True)) if rows else [()] * len(Test._fields)
+        rows: Sequence[PairTest] = list(tests)
+        columns = list(zip(*rows, strict=True)) if rows else [()] * len(PairTest._fields)
         kinds = (np.int64, np.int64, np.float64, np.int64, np.bool_, np.bool_)
         return cls(*(np.array(column, kind) for column, kind in zip(columns, kinds, strict=True)))
