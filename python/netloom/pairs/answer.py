@@ -22,12 +22,13 @@ if TYPE_CHECKING:
     from netloom._core import Fabric, Routes
 
 
-@checked()
+@checked(healthy_percent=(1.0, 100.0))
 def diagnose_pairs(
     fabric: Fabric | str,
     routes: Routes | str,
     tests: str | os.PathLike[str],
     *,
+    healthy_percent: float | None = None,
     threads: int = 0,
     session: Session | None = None,
 ) -> dict[str, Any]:
@@ -42,6 +43,8 @@ def diagnose_pairs(
     tests : path
         Rates of pairs: a table (CSV) with the columns from, to, bytes_per_s and, if pairs ran at the same
         time, round; or what LinkTest, hp2p or nccl-tests wrote.
+    healthy_percent : float, optional
+        What a healthy test measures, in % of the cables' nominal rate, 1 to 100. [default: from the tests]
     threads : int, default 0
         0 is one a core.
     session : Session, optional
@@ -72,7 +75,10 @@ def diagnose_pairs(
     read = formats.read(session.read("pairs", label), label, _hosts(net))
     with session.timed("explain"):
         flows = Flows.of(net, tables, read.tests)
-        found = explain(flows, read.tests)
+        healthy = None if healthy_percent is None else healthy_percent / 100
+        if healthy is None and read.fastest is not None:
+            healthy = min(1.0, read.fastest / float(flows.capacity[flows.way[0]].min()))
+        found = explain(flows, read.tests, healthy=healthy, partial=read.partial)
     with session.timed("tell"):
         return _Telling(net, tables, read, flows, found).result(session.threads)
 
@@ -141,6 +147,15 @@ def _hosts(net: Fabric) -> dict[str, int]:
     return found
 
 
+_LOW, _HIGH = 0.6, 1.05
+"""A healthy level outside is odd, of the cables' nominal rate."""
+
+
+def _doubt(efficiency: float) -> str | None:
+    """What is odd about the healthy level."""
+    return "low" if efficiency < _LOW else "high" if efficiency > _HIGH else None
+
+
 class _Telling:
     """A result in the making."""
 
@@ -167,6 +182,7 @@ class _Telling:
             "left_out": [{"why": why, "rows": many} for why, many in self.read.left_out.items()],
             "efficiency_percent": 100 * found.efficiency,
             "noise_percent": 100 * found.noise,
+            "doubt": _doubt(found.efficiency),
             "slow": len(found.slow),
             "cables": len(cables),
             "cables_crossed": int((found.crossed[cables] | found.crossed[other]).sum()),

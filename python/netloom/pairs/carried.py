@@ -45,6 +45,8 @@ class Carried:
     ----------
     proven : array of float
         What each link is known to carry, bytes per second; 0 if no test crossed it.
+    met : array of bool
+        By flow: whether it shared a link with another of its round.
     most_share : float
         The largest share of a link's nominal rate that several pairs were seen to fill.
     """
@@ -60,6 +62,13 @@ class Carried:
         # Half of the time in the other direction: one direction carries at least that.
         in_turn = tests.in_turn[test]
         rate[in_turn] = np.array([self.one_direction(one) for one in test[in_turn].tolist()])
+        known = tests.round[test] >= 0
+        numbers = (tests.round[test][known] * len(flows.capacity) + link[known]).astype(np.int64)
+        _, which, many = np.unique(numbers, return_inverse=True, return_counts=True)
+        self._beside = np.zeros(len(row), np.bool_)
+        self._beside[known] = many[which] > 1
+        self.met = np.zeros(len(flows.way), np.bool_)
+        self.met[row[self._beside]] = True
         # Alone, or as if: a round of its own.
         number = np.where((tests.round[test] >= 0) & ~in_turn, tests.round[test], -1 - test)
         order = np.lexsort((-rate, link, number))
@@ -100,6 +109,18 @@ class Carried:
         columns = (self._pairs, self._rate, self._most, self._sum, self._passed)
         pairs, *rates = (column[at] for column in columns)
         return Meeting(int(pairs), *map(float, rates))
+
+    def beside(self, row: int, place: int) -> bool:
+        """Whether another flow of the round crossed a link of a flow's way.
+
+        Parameters
+        ----------
+        row : int
+            The flow.
+        place : int
+            Which link of its way.
+        """
+        return bool(self._beside[self._first[row] + place])
 
     def one_direction(self, test: int) -> float:
         """The least that a direction carries of a test with messages in turn, if the other is healthy."""

@@ -1,27 +1,37 @@
 """Why pairs are slow: a cable, a host, or other pairs on a link at the same time.
 
-A test is slow if it has less than `SLOW` of what the slowest cable of its way should give it. What links have
-carried, in any test, they can carry: that clears most. What is left is explained in this order.
+A test is slow if it has less than `SLOW` of what the slowest cable of its way should give it, or is five
+standard deviations below. What links have carried, in any test, they can carry: that clears most. What is
+left is explained in this order.
 
 1. **Collision**: on a link of its way the pairs of its round passed what the link carries, until this one was
    done. Which pairs these were is known, so it is no property of a cable.
 2. **Behind a collision**: it shared an earlier link with a pair that collided further on. Switches do not
    drop packets, so queues reach back.
-3. **Cable**: links that never carried more in any test than in this one, and less than they should. The
-   fewest cables that explain all tests that are left, the one with most tests first. If several explain the
-   same tests, none is named: they are alternatives.
-4. Nothing: every link of its way carried more in another test.
+3. **Cable**: links that never carried more in any test than in this one, and less than they should. First
+   cables without which it would take three others to explain the same tests, the one with most tests first;
+   then the fewest cables that explain all tests that are left. What is in every such set is told. If there
+   are several, or several cables explain the same tests, these are alternatives: at least one is slow.
+4. Nothing: alone, and every link of its way carried more in another test; or beside others, and to be
+   measured alone.
+
+Tests beside others that are not known clear links, and accuse none: a link that carries too much looks like a
+slow cable. The same goes for tests in which both hosts sent and that shared a link with others, as how much
+they sent in each direction is not known; and for rounds that may lack pairs: pairs met there, and two hosts
+or more are absent that other rounds have.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Set
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from netloom.pairs.carried import Carried
+from netloom.pairs.cover import fewest
 from netloom.pairs.measured import ALONE, UNKNOWN
 
 if TYPE_CHECKING:
@@ -37,7 +47,9 @@ SIGMAS = 3.0
 DOUBTFUL = 0.7
 """Of what a link carries: pairs that met there and passed that much, if not `FULL`, say nothing of it."""
 CLUSTER = 3
-"""Tests that a slow cable needs if unknown others ran beside them, or if they cross one that is told."""
+"""Tests that a slow cable needs if they cross one that is told, or to be told before all others."""
+SINGLE = 0.75
+"""Of what a test should measure: of one that is less slow no cable is told; it is to be measured again."""
 
 
 @dataclass(frozen=True)
@@ -99,7 +111,9 @@ class Explained:
     crossed: Bools = field(default_factory=lambda: np.zeros(0, np.bool_))
 
 
-def explain(flows: Flows, tests: PairTests) -> Explained:
+def explain(
+    flows: Flows, tests: PairTests, *, healthy: float | None = None, partial: Set[int] = frozenset()
+) -> Explained:
     """Explains the slow tests.
 
     Parameters
@@ -108,6 +122,10 @@ def explain(flows: Flows, tests: PairTests) -> Explained:
         Ways of the tests.
     tests : PairTests
         What was measured, with noise of a few percent.
+    healthy : float, optional
+        The share of the nominal rate that a healthy test measures, 0 to 1. [default: that of the tests]
+    partial : set of int
+        Rounds that are known to lack pairs.
 
     Examples
     --------
@@ -121,29 +139,41 @@ def explain(flows: Flows, tests: PairTests) -> Explained:
     >>> [int(tree.link_table()["source"][one.cables[0]]) for one in explain(flows, tests).suspects]
     [1]
     """
-    return _Search(flows, tests).run()
+    return _Search(flows, tests, healthy, partial).run()
 
 
 class _Search:
     """One explanation in the making."""
 
-    def __init__(self, flows: Flows, tests: PairTests) -> None:
+    def __init__(self, flows: Flows, tests: PairTests, healthy: float | None, partial: Set[int]) -> None:
         self.flows, self.tests = flows, tests
         self.expected = _expected(flows, tests)
         share = tests.bytes_per_s / self.expected
-        self.efficiency, self.noise = _healthy(share)
+        self.efficiency, self.noise = _healthy(share, healthy)
         self.carried = Carried(flows, tests, self.efficiency * self.expected)
         self.due = self.efficiency * self.expected
         """What each test should measure."""
-        slow = np.flatnonzero(tests.bytes_per_s < SLOW * self.due)
+        self.below = min(SLOW, 1 - 5 * self.noise)
+        slow = np.flatnonzero(tests.bytes_per_s < self.below * self.due)
         self.rows: dict[int, list[int]] = defaultdict(list)
         """Flows of each slow test."""
         wanted = np.zeros(len(tests), np.bool_)
         wanted[slow] = True
         for row in np.flatnonzero(wanted[flows.test]).tolist():
             self.rows[int(flows.test[row])].append(row)
+        self.partial = partial | self._incomplete()
         self.found = Explained(self.efficiency, self.noise, slow)
         self.left = set(slow.tolist())
+
+    def _incomplete(self) -> set[int]:
+        """Rounds that may lack pairs."""
+        hosts: dict[int, set[int]] = defaultdict(set)
+        for number, *ends in zip(self.tests.round, self.tests.source, self.tests.destination, strict=True):
+            if number >= 0:
+                hosts[int(number)] |= {int(end) for end in ends}
+        everybody = len(set().union(*hosts.values()))
+        met = {int(number) for number in self.tests.round[self.flows.test[self.carried.met]]}
+        return {number for number in met if number >= 0 and len(hosts[number]) < everybody - 1}
 
     def run(self) -> Explained:
         """In the order of this module's head."""
@@ -153,7 +183,7 @@ class _Search:
         self._rest()
         proven = self.carried.proven
         fastest = float(self.due.max()) if len(self.due) else 0.0
-        wanted = SLOW * np.minimum(self.efficiency * self.flows.capacity, fastest)
+        wanted = self.below * np.minimum(self.efficiency * self.flows.capacity, fastest)
         self.found.cleared = proven * (1 - SIGMAS * self.noise) >= wanted
         self.found.crossed = proven > 0
         return self.found
@@ -165,7 +195,7 @@ class _Search:
         for test in sorted(self.left):
             if self.tests.round[test] < 0 or self.tests.in_turn[test]:
                 continue
-            best = None
+            best: tuple[float, int, int, int] | None = None
             for row in self.rows[test]:
                 for place, link in enumerate(self.flows.way[row].tolist()):
                     met = self.carried.meeting(row, place)
@@ -217,39 +247,88 @@ class _Search:
                         break
 
     def _cables(self, stopped: dict[int, int]) -> None:
-        """The fewest cables that explain what is left, greedily."""
-        blocked = dict(stopped)
+        """Cables that explain what is left."""
         while self.left:
-            cover: dict[int, dict[int, float]] = defaultdict(dict)
-            for test in sorted(self.left):
-                for row in self.rows[test]:
-                    for place, link in enumerate(self.flows.way[row].tolist()):
-                        rate = self._rate_if_slow(test, row, place, link)
-                        if rate is not None:
-                            cover[min(link, int(self.flows.back[link]))].setdefault(test, rate)
-            cover = {cable: tests for cable, tests in cover.items() if self._enough(tests)}
+            cover = self._cover()
             if not cover:
-                self._beyond_known()
-                return
-            most = max(len(tests) for tests in cover.values())
-            if most < CLUSTER and self._beyond_known():
+                break
+            ample = self._ample(cover)
+            if ample is not None:
+                self._tell([ample], cover, stopped)
+            elif not self._beyond_known():
+                self._last(cover, stopped)
+                break
+        self._beyond_known()
+
+    def _cover(self) -> dict[int, dict[int, float]]:
+        """By cable the tests that it would explain, each with what the cable then carries."""
+        cover: dict[int, dict[int, float]] = defaultdict(dict)
+        for test in sorted(self.left):
+            if self._is_crowded(test):
                 continue
-            first = min(cable for cable, tests in cover.items() if len(tests) == most)
-            same = sorted(cable for cable, tests in cover.items() if tests.keys() == cover[first].keys())
-            explained = sorted(cover[first])
-            rate = float(np.median([cover[first][test] for test in explained]))
-            self.found.suspects.append(Suspect(same, rate, explained))
-            self.left.difference_update(explained)
-            for test in explained:
-                for row in self.rows[test]:
-                    places = [
-                        place
-                        for place, link in enumerate(self.flows.way[row].tolist())
-                        if min(link, int(self.flows.back[link])) in same
-                    ]
-                    if places and self.tests.round[test] >= 0:
-                        blocked[row] = places[0]
-            self._behind({row: place for row, place in blocked.items() if row not in stopped})
+            for row in self.rows[test]:
+                for place, link in enumerate(self.flows.way[row].tolist()):
+                    rate = self._rate_if_slow(test, row, place, link)
+                    if rate is not None:
+                        cover[min(link, int(self.flows.back[link]))].setdefault(test, rate)
+        return {cable: tests for cable, tests in cover.items() if self._enough(tests)}
+
+    def _ample(self, cover: dict[int, dict[int, float]]) -> int | None:
+        """The cable with most tests of those that three others would have to replace."""
+        for cable in sorted(cover, key=lambda one: (-len(cover[one]), one)):
+            tests = cover[cable].keys()
+            if len(tests) < CLUSTER:
+                return None
+            others = {one: of.keys() for one, of in cover.items() if of.keys() != tests}
+            if fewest(tests, others, CLUSTER - 1) == []:
+                return cable
+        return None
+
+    def _last(self, cover: dict[int, dict[int, float]], stopped: dict[int, int]) -> None:
+        """The fewest cables that explain all that is left; which of them there is no doubt about."""
+        tests = sorted(set().union(*cover.values()))
+        groups = {cable: of.keys() for cable, of in cover.items() if cable == self._alike(cable, cover)[0]}
+        sets = fewest(tests, groups)
+        if not sets:
+            # Too many to search, or to believe: these tests are to be measured alone.
+            return
+        sure = frozenset.intersection(*sets)
+        for cable in sorted(sure, key=lambda one: (-len(cover[one]), one)):
+            self._tell([cable], cover, stopped)
+        doubtful = sorted(frozenset.union(*sets) - sure)
+        while doubtful:
+            # Those that share tests are alternatives of each other.
+            part = [doubtful.pop(0)]
+            tests_of: set[int] = set()
+            for cable in part:
+                tests_of |= cover[cable].keys()
+                near = [one for one in doubtful if cover[one].keys() & tests_of]
+                part += near
+                doubtful = [one for one in doubtful if one not in near]
+            self._tell(part, cover, stopped)
+
+    def _alike(self, cable: int, cover: dict[int, dict[int, float]]) -> list[int]:
+        """Cables that explain the same tests, itself among them."""
+        return sorted(one for one, tests in cover.items() if tests.keys() == cover[cable].keys())
+
+    def _tell(self, chosen: list[int], cover: dict[int, dict[int, float]], stopped: dict[int, int]) -> None:
+        """Takes cables as the explanation of their tests; several: at least one of them is slow."""
+        cables = sorted(one for cable in chosen for one in self._alike(cable, cover))
+        rates = {test: rate for cable in chosen for test, rate in cover[cable].items() if test in self.left}
+        if not rates:
+            return
+        explained = sorted(rates)
+        median = float(np.median([rates[test] for test in explained]))
+        self.found.suspects.append(Suspect(cables, median, explained))
+        self.left.difference_update(explained)
+        blocked = {}
+        for test in explained:
+            for row in self.rows[test]:
+                ends = [min(link, int(self.flows.back[link])) for link in self.flows.way[row].tolist()]
+                places = [place for place, cable in enumerate(ends) if cable in cables]
+                if places and self.tests.round[test] >= 0:
+                    blocked[row] = places[0]
+        self._behind({row: place for row, place in blocked.items() if row not in stopped})
 
     def _beyond_known(self) -> bool:
         """Gives tests that cross a cable already told, and are no faster than it, to that cable.
@@ -275,28 +354,32 @@ class _Search:
         return given
 
     def _enough(self, tests: dict[int, float]) -> bool:
-        """Whether tests are evidence of a slow cable.
-
-        One is if it met nobody, as nothing else is then slow; of those beside unknown others it takes more.
-        """
-        known = [test for test in tests if self.tests.round[test] != UNKNOWN]
-        if not known:
-            return len(tests) >= CLUSTER
-        return len(tests) > 1 or not self._met(known[0])
+        """Whether tests are evidence of a slow cable: several, or one that met nobody and is slow enough."""
+        if len(tests) > 1:
+            return True
+        (test,) = tests
+        return not self._met(test) and self.tests.bytes_per_s[test] <= SINGLE * self.due[test]
 
     def _met(self, test: int) -> bool:
-        """Whether a test shared a link with another of its round."""
+        """Whether a test shared a link with another of its round, or may have."""
         return self.tests.round[test] == UNKNOWN or any(
-            self.carried.meeting(row, place).pairs > 1
+            self.carried.beside(row, place)
             for row in self.rows[test]
             for place in range(len(self.flows.way[row]))
         )
+
+    def _is_crowded(self, test: int) -> bool:
+        """Whether a test says nothing of cables: what it met is not known, or how much it sent each way."""
+        if self.tests.round[test] == UNKNOWN or int(self.tests.round[test]) in self.partial:
+            return True
+        both = self.tests.both_ways[test] or self.tests.in_turn[test]
+        return bool(both) and self._met(test)
 
     def _rate_if_slow(self, test: int, row: int, place: int, link: int) -> float | None:
         """What a link carries if it is why a test is slow; None if it is not."""
         slack = SIGMAS * self.noise
         proven = self.carried.proven[link]
-        if proven * (1 - slack) >= SLOW * self.due[test]:
+        if proven * (1 - slack) >= self.below * self.due[test]:
             return None
         rate = self.tests.bytes_per_s[test]
         if self.tests.in_turn[test]:
@@ -327,10 +410,13 @@ def _expected(flows: Flows, tests: PairTests) -> Floats:
     return expected
 
 
-def _healthy(share: Floats) -> tuple[float, float]:
+def _healthy(share: Floats, given: float | None) -> tuple[float, float]:
     """The share of the nominal rate that healthy tests measure, and its standard deviation."""
-    healthy = share[share >= SLOW * np.quantile(share, 0.95)]
-    middle = float(np.median(healthy))
+    top = np.quantile(share, 0.95) if given is None else given
+    healthy = share[share >= SLOW * top]
+    if not len(healthy):
+        return float(top), 0.02
+    middle = float(np.median(healthy)) if given is None else given
     deviation = 1.4826 * float(np.median(np.abs(healthy - middle))) / middle
     return middle, min(max(deviation, 0.005), 0.05)
 

@@ -8,7 +8,7 @@ Grammar.
   turn; bytes of a message over half of the time there and back).
 - LinkTest 1.x, standard output: ranks and hosts from `task[000003] on HOST (…`, pairs alone from
   ` Task   0 to Task   3: … (123.45 MB/s)`, repeated pairs from `0: PINGPONG 1 <-> 2: 1st: … 2nd: …`: the
-  first beside others, the second alone. MB are 2^20 bytes.
+  first beside others, the second alone; the fastest of all pairs from `RESULT: Min Time:`. MB are 2^20 bytes.
 - hp2p 4.x, `-f bin`: int32 n; n names of equal size; n x n doubles bytes per second, n x n doubles seconds,
   n x n int32 counts; little endian. Every iteration pairs all ranks anew, and rates are means over
   iterations: which pairs ran at the same time is not known.
@@ -30,6 +30,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from netloom import reading
 from netloom.errors import FormatError
 from netloom.pairs.measured import ALONE, UNKNOWN, PairTest, PairTests
 
@@ -45,6 +46,7 @@ _MOST = 1e15
 """Bytes per second: more is no rate."""
 _TASK = re.compile(r"^task\[ *(\d+)\] on (\S+) \(", re.MULTILINE)
 _PRETEST = re.compile(r"^ *Task +(\d+) to Task +(\d+): *[0-9.]+us \( *([0-9.]+) MB/s\)", re.MULTILINE)
+_FASTEST = re.compile(r"^RESULT: Min Time: +[0-9.]+us \( *([0-9.]+) MB/s\)", re.MULTILINE)
 _RETEST = re.compile(
     r"^ *\d+: PINGPONG +(\d+) +<-> +(\d+): +1st: *[0-9.]+us \( *([0-9.]+) MB/s\)"
     r" +2nd: *[0-9.]+us \( *([0-9.]+) MB/s\)",
@@ -68,12 +70,18 @@ class Read:
         Why rows were left out, and how many.
     rounds : list of str
         Names of the rounds, by number.
+    partial : set of int
+        Rounds of which a row was left out.
+    fastest : float, optional
+        Bytes per second of the fastest of all pairs, where a file has only some and says that.
     """
 
     tool: str
     tests: PairTests
     left_out: dict[str, int] = field(default_factory=dict)
     rounds: list[str] = field(default_factory=list)
+    partial: set[int] = field(default_factory=set)
+    fastest: float | None = None
 
 
 def read(data: bytes, label: str, hosts: Mapping[str, int]) -> Read:
@@ -98,6 +106,8 @@ def read(data: bytes, label: str, hosts: Mapping[str, int]) -> Read:
     >>> read(b"from,to,bytes_per_s\\na,b,12e9\\n", "pairs.csv", {"a": 0, "b": 1}).tests.bytes_per_s
     array([1.2e+10])
     """
+    if data.startswith(b"\x1f\x8b"):
+        data = reading.gunzip(data, label)
     found = _Rows(label, hosts)
     text = data.decode("utf-8", "replace")
     if _is_hp2p(data):
@@ -116,7 +126,8 @@ def read(data: bytes, label: str, hosts: Mapping[str, int]) -> Read:
         why = "; ".join(f"{many} {reason}" for reason, many in found.left_out.items())
         expected = "expected pairs of hosts of the fabric with a rate, found none"
         raise FormatError(f"{label}: {expected}{f' ({why})' if why else ''}")
-    return Read(tool, PairTests.of(found.tests), found.left_out, list(found.rounds))
+    tests = PairTests.of(found.tests)
+    return Read(tool, tests, found.left_out, list(found.rounds), found.partial, found.fastest)
 
 
 class _Rows:
@@ -127,6 +138,8 @@ class _Rows:
         self.tests: list[PairTest] = []
         self.left_out: dict[str, int] = {}
         self.rounds: dict[str, int] = {}
+        self.partial: set[int] = set()
+        self.fastest: float | None = None
 
     def add(self, source: str, destination: str, rate: float, number: int, mode: str, place: str) -> None:
         """A row, unless it is of no use."""
@@ -135,6 +148,9 @@ class _Rows:
             raise FormatError(
                 f"{place}: expected a rate from 0 to {_MOST:g} bytes per second, found {rate:g}"
             )
+        if number >= 0 and (None in ends or -1 in ends or rate == 0):
+            # Who ran beside the others of this round is then not known.
+            self.partial.add(number)
         if None in ends:
             self.leave("with a name that is no host of the fabric")
         elif -1 in ends:
@@ -209,6 +225,8 @@ def _linktest(text: str, found: _Rows) -> None:
         assert destination is not None
         found.add(source, destination, float(rate) * 2**20, number, "ping-pong", found.label)
 
+    fastest = [float(rate) for rate in _FASTEST.findall(text)]
+    found.fastest = max(fastest) * 2**20 if fastest else None
     for source, destination, rate in _PRETEST.findall(text):
         add((source, destination), rate, ALONE)
     for source, destination, first, second in _RETEST.findall(text):

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from netloom.errors import RoutingError
+from netloom.errors import ArgumentError, RoutingError
 from netloom.pairs.flows import back, ways
 
 if TYPE_CHECKING:
@@ -27,6 +27,10 @@ if TYPE_CHECKING:
 
     from netloom._core import Fabric, Routes
     from netloom.pairs.measured import Bools, Ints
+
+
+_MOST = 3_000_000
+"""Tests to choose from, at most: 4,096 hosts on 256 switches are 1 million."""
 
 
 @dataclass(frozen=True)
@@ -189,6 +193,11 @@ class _Candidates:
                 sources = members if by_source else members[turn:] + members[:turn]
                 others = [host for host in sources if host != destination]
                 pairs += [(host, destination) for host in (others if by_source else others[:1])]
+            if len(pairs) > _MOST:
+                raise ArgumentError(
+                    f"fabric: expected at most {_MOST:,} pairs of a switch and a host (of hosts, if routes "
+                    f"look at the source), found more: {hosts:,} hosts"
+                )
         self.pairs: list[tuple[int, int]] = pairs
         source, to = (np.array([pair[end] for pair in pairs], np.int64) for end in (0, 1))
         self.ways: list[Ints] = ways(fabric, routes, source, to)

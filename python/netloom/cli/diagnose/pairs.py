@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Annotated, Any
 
-from netloom.cli.shared import render
+from netloom.cli.shared import options, render
 from netloom.cli.shared.options import Options
 from netloom.cli.shared.run import Run
 
@@ -13,7 +13,15 @@ _TOLD = 5
 """Collisions and pairs that the text names."""
 
 
-def pairs(fabric: str, routes: str, tests: str, /, *, options: Options | None = None) -> int:
+def pairs(
+    fabric: str,
+    routes: str,
+    tests: str,
+    /,
+    *,
+    healthy: Annotated[float | None, options.within(1, 100)] = None,
+    options: Options | None = None,
+) -> int:
     """Explain slow pairs of hosts: a cable, a host, or other pairs that met them on a link.
 
     Exit code 1 says that a pair was slow, whatever the cause.
@@ -27,15 +35,18 @@ def pairs(fabric: str, routes: str, tests: str, /, *, options: Options | None = 
     tests
         Rates of pairs: a table (.csv) with the columns from, to, bytes_per_s and, of pairs that ran at the
         same time, round; or what LinkTest, hp2p (-f bin) or nccl-tests wrote.
+    healthy
+        What a healthy test measures, in % of the cables' nominal rate. [default: from the tests]
     options
         Common options; `-o` writes the result (.json), or the slow pairs with their causes (.csv).
     """
     from netloom.pairs.answer import diagnose_pairs
 
     run = Run("diagnose-pairs", options or Options(), product=False)
-    result = diagnose_pairs(fabric, routes, tests, session=run)
+    result = diagnose_pairs(fabric, routes, tests, healthy_percent=healthy, session=run)
     rows = [{**row, "round": row["round"] or ""} for row in result["slow_pairs"]]
-    return run.finish(result, lambda: _text(result, fabric, routes), rows=rows, findings=result["slow"] > 0)
+    found = result["slow"] > 0 or result["doubt"] is not None
+    return run.finish(result, lambda: _text(result, fabric, routes), rows=rows, findings=found)
 
 
 def _text(result: Mapping[str, Any], fabric: str, routes: str) -> str:
@@ -58,8 +69,18 @@ def _text(result: Mapping[str, Any], fabric: str, routes: str) -> str:
             more = f" and {render.count(len(names) - _TOLD)} more" if len(names) > _TOLD else ""
             parts.append(f"{render.count(len(names))} {text}\n  {', '.join(names[:_TOLD])}{more}")
     if not result["slow"]:
-        parts.append("no pair is slow")
+        parts.append("no pair is slower than the others" if result["doubt"] else "no pair is slow")
+    if result["doubt"]:
+        parts.append(_DOUBTS[result["doubt"]])
     return "\n\n".join(parts)
+
+
+_DOUBTS = {
+    "low": "The healthy level is low: unless software holds all pairs back, no pair of this file is healthy. "
+    "Say with --healthy what is usual here.",
+    "high": "The healthy level is above the cables' rate: the rates are no bytes per second, or the fabric's "
+    "speeds are not those of its cables.",
+}
 
 
 def _head(result: Mapping[str, Any]) -> list[tuple[str, str]]:
@@ -86,7 +107,7 @@ def _head(result: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 def _title(finding: Mapping[str, Any]) -> str:
     if finding["cause"] == "one-of":
-        return f"one of {len(finding['cables'])} cables is slow"
+        return f"at least one of {len(finding['cables'])} cables is slow"
     if finding["cause"] == "host":
         return f"slow host: {finding['host']}"
     return "slow cable"

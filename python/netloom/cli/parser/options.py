@@ -63,6 +63,7 @@ OPTIONS: dict[str, tuple[str, str]] = {
     "--grid": ("str", "a grid of ranks"),
     "--groups": ("str", "the groups of a dragonfly"),
     "--hash": ("str", "the hash that makes a packet's bit"),
+    "--healthy": ("float", "percent of the cables' rate that a healthy test measures"),
     "--hop-bits": ("int", "bits of the hop count"),
     "--hose": ("bool", "TRAFFIC is only what every host sends and receives"),
     "--hosts": ("bool", "adapters' own ports too"),
