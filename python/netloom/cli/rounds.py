@@ -87,7 +87,7 @@ def _text(result: Mapping[str, Any]) -> str:
             ("alike", f"{count(cables)} cables in {count(len(groups))} groups: the same pairs cross them")
         )
     else:
-        rows.append(("told apart", "every cable from every other"))
+        rows.append(("told apart", "one slow cable from every other"))
     if result["output"]:
         rows.append(("written", result["output"]))
     return render.pairs(rows)

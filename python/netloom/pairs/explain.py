@@ -17,13 +17,13 @@ left is explained in this order.
 
 Tests beside others that are not known clear links, and accuse none: a link that carries too much looks like a
 slow cable. The same goes for tests in which both hosts sent and that shared a link with others, as how much
-they sent in each direction is not known; and for rounds that may lack pairs: pairs met there, and two hosts
-or more are absent that other rounds have.
+they sent in each direction is not known; and for rounds that may lack pairs: they have fewer tests than
+others, or two hosts less, and in some round of the file pairs met.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Set
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
@@ -171,9 +171,17 @@ class _Search:
         for number, *ends in zip(self.tests.round, self.tests.source, self.tests.destination, strict=True):
             if number >= 0:
                 hosts[int(number)] |= {int(end) for end in ends}
+        # Where no pairs met in any round, rounds were chosen so (`netloom traffic pairs`), and are whole.
+        if not self.carried.met.any():
+            return set()
         everybody = len(set().union(*hosts.values()))
-        met = {int(number) for number in self.tests.round[self.flows.test[self.carried.met]]}
-        return {number for number in met if number >= 0 and len(hosts[number]) < everybody - 1}
+        sizes = Counter(self.tests.round[self.tests.round >= 0].tolist())
+        most = max(sizes.values())
+        return {
+            number
+            for number, present in hosts.items()
+            if len(present) < everybody - 1 or sizes[number] < most
+        }
 
     def run(self) -> Explained:
         """In the order of this module's head."""
