@@ -12,7 +12,7 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::fabric::Fabric;
-use crate::guids::guid;
+use crate::fabric::guids::guid;
 use crate::ids::HostId;
 use crate::names::nearest;
 
@@ -262,7 +262,7 @@ impl AdapterChoice {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::build::{End, FabricBuilder, HostSpec, SwitchSpec};
+    use crate::fabric::build::{End, FabricBuilder, HostSpec, SwitchSpec};
 
     /// Hosts of (name, machine, GUID, port) on one switch.
     fn fabric(hosts: &[(&str, &str, u64, u16)]) -> Fabric {

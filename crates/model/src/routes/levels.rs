@@ -171,7 +171,7 @@ impl LevelGroups {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::build::{End, FabricBuilder, HostSpec, SwitchSpec};
+    use crate::fabric::build::{End, FabricBuilder, HostSpec, SwitchSpec};
 
     /// Three leaves of `hosts` hosts; every second host is the second port of its neighbour's machine if `rails`.
     fn fabric(hosts: u16, rails: bool) -> Fabric {

@@ -40,7 +40,7 @@ pub fn guid(text: &str) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::build::{End, FabricBuilder, HostSpec, SwitchSpec};
+    use crate::fabric::build::{End, FabricBuilder, HostSpec, SwitchSpec};
 
     #[test]
     fn ports_and_adapters_are_found_and_nothing_else() {

@@ -1,13 +1,18 @@
 //! A routing of a fabric: which output port every switch uses, and which of a host's addresses a
 //! sender picks; where they need lanes, on which its packets travel.
 
+pub mod lanes;
+pub mod levels;
+pub mod lft;
+pub mod pair_paths;
+
 use std::sync::Arc;
 
 use crate::fabric::Fabric;
 use crate::ids::{DestId, DestSpace, HostId, SwitchId};
-use crate::lanes::LaneMap;
-use crate::lft::{Lft, NO_PORT};
-use crate::pair_paths::{PairPaths, PairPathsError};
+use crate::routes::lanes::LaneMap;
+use crate::routes::lft::{Lft, NO_PORT};
+use crate::routes::pair_paths::{PairPaths, PairPathsError};
 
 /// The tables of a routing.
 #[derive(Clone, Debug, PartialEq, Eq)]

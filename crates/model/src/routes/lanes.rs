@@ -12,8 +12,8 @@
 
 use crate::fabric::Fabric;
 use crate::ids::{HostId, LinkId};
-use crate::levels::{Levels, SERVICE_LEVELS};
 use crate::rng::{below, stream};
+use crate::routes::levels::{Levels, SERVICE_LEVELS};
 
 /// SL-to-VL tables of all switches and hosts.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -7,6 +7,10 @@
 //!
 //! What is *not* here: levels, pods and core groups are detected (crate `topology`), never stored.
 
+pub mod build;
+pub mod guids;
+pub mod machines;
+
 use std::sync::Arc;
 
 use crate::ids::{DestSpace, HostId, LinkId, NodeId, SwitchId};

@@ -3,7 +3,7 @@
 //! Invariants: of its actions, only those that send and collectives are kept. A collective on which the ranks do not agree is of
 //! communicators that the trace does not name; from the first of them on all collectives are in [`Trace::untold`] instead.
 
-use crate::workload::{CollectiveKind, Workload};
+use crate::programs::workload::{CollectiveKind, Workload};
 
 /// Collectives of one kind of which nobody can tell who took part in them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
