@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from netloom._core import Counters, Fabric, Hose, Inferred, Job, Routes, Traffic
     from netloom.loop.plan import Weight
 
-ALIKE = 0.99
+PHASE_COSINE = 0.99
 """Cosine of two intervals' link bytes from which on they are of one phase."""
-QUIET = 0.01
+QUIET_INTERVAL_SHARE = 0.01
 """Intervals with less than this share of the busiest one's bytes say nothing."""
 MOST_PHASES = 32
 
@@ -32,7 +32,7 @@ _VERDICTS = ("identified", "partly", "not identifiable")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Seen:
+class InferredPhases:
     """The answer of a round.
 
     Attributes
@@ -85,7 +85,7 @@ def infer_phases(
     threads: int = 0,
     time_limit: float | None = None,
     progress: Any = None,
-) -> Seen:
+) -> InferredPhases:
     """What hosts sent each other, phase by phase.
 
     Parameters
@@ -132,7 +132,7 @@ def infer_phases(
     else:
         answers = [(infer(interval), weight) for interval, weight in found]
     summaries = [answer.summary() for answer, _ in answers]
-    return Seen(
+    return InferredPhases(
         layers=[(answer.traffic, weight) for answer, weight in answers],
         verdict=max((answer.verdict for answer, _ in answers), key=_VERDICTS.index),
         estimated_leaf_error_percent=max(one["estimated_leaf_error_percent"] for one in summaries),
@@ -150,14 +150,16 @@ def phases(counters: Counters) -> list[tuple[int, float]]:
     """
     carried = np.array([counters.measure(number)["value"] for number in range(counters.intervals)])
     total = carried.sum(axis=1)
-    loud = np.flatnonzero(total >= QUIET * total.max()) if total.max() > 0 else np.array([], int)
+    loud = (
+        np.flatnonzero(total >= QUIET_INTERVAL_SHARE * total.max()) if total.max() > 0 else np.array([], int)
+    )
     if len(loud) == 0:
         return []
     unit = carried[loud] / np.linalg.norm(carried[loud], axis=1, keepdims=True)
     alike: npt.NDArray[np.float64] = unit @ unit.T
     groups: list[list[int]] = []
     for at in range(len(loud)):
-        home = next((group for group in groups if alike[at, group].mean() >= ALIKE), None)
+        home = next((group for group in groups if alike[at, group].mean() >= PHASE_COSINE), None)
         if home is None:
             groups.append([at])
         else:
