@@ -46,14 +46,14 @@ def with_entries(
     is_stranger: IsStranger,
     leads: Set[tuple[int, int]] | None = None,
 ) -> bytes:
-    """A file of routes with the entries of strangers, and the tables of switches, that other files have.
+    """A file of routes with the entries for foreign LIDs, and the tables of switches, that other files have.
 
     Parameters
     ----------
     file : bytes
         What is written.
     sources : sequence of bytes
-        Where strangers are looked for; the first that has an entry counts.
+        Where foreign entries are looked for; the first that has an entry counts.
     switches : set of int
         GUIDs of the fabric's switches: tables of others are carried over whole.
     is_stranger : callable
@@ -79,7 +79,7 @@ def with_entries(
         for guid, start, end in parts:
             if guid not in switches and guid not in whole and _ENTRY.search(source, start, end):
                 whole[guid] = source[start:end]
-        # All tables have the same LIDs but for holes: where none is a stranger in two, none is.
+        # All tables have the same LIDs but for holes: where none is foreign in two, none is.
         probes = [parts[0], parts[-1]] if parts else []
         entries = (entry for _, s, e in probes for entry in _ENTRY.findall(source, s, e))
         if not any(is_stranger(int(lid, 16), rest) for lid, _, rest in entries):
@@ -111,13 +111,13 @@ def plain(data: bytes) -> bytes:
 
 
 def lids(data: bytes, is_stranger: IsStranger) -> list[int]:
-    """The LIDs of strangers in a file of routes, as text."""
+    """The foreign LIDs in a file of routes, as text."""
     found = {int(lid, 16) for lid, _, rest in _ENTRY.findall(data) if is_stranger(int(lid, 16), rest)}
     return sorted(found)
 
 
 def of_fabric(fabric: Fabric) -> IsStranger:
-    """Who is a stranger by a fabric's dump: a LID of no port, without the GUID of a port that is there."""
+    """Which LID is foreign by a fabric's dump: a LID of no port, without the GUID of a port that is there."""
     paths = 1 << fabric.lmc
     hosts = [int(lid) for lid in fabric.host_table()["lid"] if lid]
     table = fabric.switch_table()

@@ -22,14 +22,14 @@ if TYPE_CHECKING:
     from netloom.session.session import Session
 
 SCHEMA = "netloom.memory/1"
-_LONGEST = 100
+_MOST_NAME = 100
 """Of a file's name, without its ending."""
-_WORTH = ("identified", "partly")
+_REMEMBERED_VERDICTS = ("identified", "partly")
 """Verdicts of answers that are worth remembering."""
 
 
 @dataclass
-class Memory:
+class EarlierAnswers:
     """A folder of what jobs showed before."""
 
     folder: Path
@@ -44,8 +44,8 @@ class Memory:
         name = urllib.parse.quote(job, safe="")
         if name.startswith("."):
             name = f"%2E{name[1:]}"
-        if len(name) > _LONGEST:
-            name = f"{name[: _LONGEST - 17]}-{hashlib.sha256(job.encode()).hexdigest()[:16]}"
+        if len(name) > _MOST_NAME:
+            name = f"{name[: _MOST_NAME - 17]}-{hashlib.sha256(job.encode()).hexdigest()[:16]}"
         return self.folder / f"{name}.json"
 
     def recall(self, session: Session, jobs: Sequence[str]) -> None:
@@ -63,12 +63,12 @@ class Memory:
             if not path.exists():
                 continue
             if not path.is_file():
-                self._leave(job, f"{path}: not a file")
+                self._reject(job, f"{path}: not a file")
                 continue
             with session.timed("read"):
-                self._take(job, path, session.read("memory", str(path)))
+                self._accept(job, path, session.read("memory", str(path)))
 
-    def _take(self, job: str, path: Path, data: bytes) -> None:
+    def _accept(self, job: str, path: Path, data: bytes) -> None:
         try:
             document = json.loads(data)
         except (ValueError, RecursionError) as error:
@@ -76,15 +76,15 @@ class Memory:
             return
         schema = document.get("schema") if isinstance(document, dict) else None
         if not str(schema).startswith("netloom.memory/"):
-            self._leave(job, f'{path}: not a memory of a job (expected "schema": "{SCHEMA}")')
+            self._reject(job, f'{path}: not a memory of a job (expected "schema": "{SCHEMA}")')
         elif schema != SCHEMA:
-            self._leave(job, f"{path}: of another version, {schema}, expected {SCHEMA}")
+            self._reject(job, f"{path}: of another version, {schema}, expected {SCHEMA}")
         elif document.get("job") != job:
-            self._leave(job, f'{path}: of job "{document.get("job")}", not of "{job}"')
+            self._reject(job, f'{path}: of job "{document.get("job")}", not of "{job}"')
         else:
             self.found[job] = document
 
-    def _leave(self, job: str, why: str) -> None:
+    def _reject(self, job: str, why: str) -> None:
         self.foreign.add(job)
         self.notes.append(f"{why}: not used, and not written over")
 
@@ -106,7 +106,7 @@ class Memory:
                 and job["remembered"]
                 and old["estimated_error_percent"] < new["estimated_error_percent"]
             )
-            worth = answer.verdict in _WORTH and answer.stopped is None and new is not None
+            worth = answer.verdict in _REMEMBERED_VERDICTS and answer.stopped is None and new is not None
             stored = worth and not surer and name not in self.foreign
             if stored:
                 document = {
