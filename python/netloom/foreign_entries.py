@@ -24,7 +24,7 @@ _PORT_GUID = re.compile(rb"portguid 0x([0-9a-fA-F]+)")
 _NO_PATH = 255
 _GZIP = b"\x1f\x8b"
 
-IsStranger = Callable[[int, bytes], bool]
+IsForeign = Callable[[int, bytes], bool]
 """Says of a LID, and what is written behind its port, whether no port of the fabric has it."""
 
 
@@ -43,7 +43,7 @@ def with_entries(
     file: bytes,
     sources: Sequence[bytes],
     switches: Set[int],
-    is_stranger: IsStranger,
+    is_foreign: IsForeign,
     leads: Set[tuple[int, int]] | None = None,
 ) -> bytes:
     """A file of routes with the entries for foreign LIDs, and the tables of switches, that other files have.
@@ -56,7 +56,7 @@ def with_entries(
         Where foreign entries are looked for; the first that has an entry counts.
     switches : set of int
         GUIDs of the fabric's switches: tables of others are carried over whole.
-    is_stranger : callable
+    is_foreign : callable
         Which entries are.
     leads : set of (int, int), optional
         GUIDs of switches with their ports that lead somewhere: entries of others are left out. [default: all]
@@ -82,13 +82,13 @@ def with_entries(
         # All tables have the same LIDs but for holes: where none is foreign in two, none is.
         probes = [parts[0], parts[-1]] if parts else []
         entries = (entry for _, s, e in probes for entry in _ENTRY.findall(source, s, e))
-        if not any(is_stranger(int(lid, 16), rest) for lid, _, rest in entries):
+        if not any(is_foreign(int(lid, 16), rest) for lid, _, rest in entries):
             continue
         for guid, start, end in parts:
             rows = extra.setdefault(guid, {})
             for lid, port, rest in _ENTRY.findall(source, start, end):
                 useful = int(port) != _NO_PATH if leads is None else (guid, int(port)) in leads
-                if useful and is_stranger(int(lid, 16), rest):
+                if useful and is_foreign(int(lid, 16), rest):
                     rows.setdefault(int(lid, 16), b"0x%s %s%s" % (lid, port, rest))
     if not extra and not whole:
         return file
@@ -110,13 +110,13 @@ def plain(data: bytes) -> bytes:
     return re.sub(rb"(?m)^[ \t]*(0x\w+)[ \t]*:[ \t]*(\d+)\b.*$", rb"\1 \2", text)
 
 
-def lids(data: bytes, is_stranger: IsStranger) -> list[int]:
+def lids(data: bytes, is_foreign: IsForeign) -> list[int]:
     """The foreign LIDs in a file of routes, as text."""
-    found = {int(lid, 16) for lid, _, rest in _ENTRY.findall(data) if is_stranger(int(lid, 16), rest)}
+    found = {int(lid, 16) for lid, _, rest in _ENTRY.findall(data) if is_foreign(int(lid, 16), rest)}
     return sorted(found)
 
 
-def of_fabric(fabric: Fabric) -> IsStranger:
+def of_fabric(fabric: Fabric) -> IsForeign:
     """Which LID is foreign by a fabric's dump: a LID of no port, without the GUID of a port that is there."""
     paths = 1 << fabric.lmc
     hosts = [int(lid) for lid in fabric.host_table()["lid"] if lid]
@@ -124,10 +124,10 @@ def of_fabric(fabric: Fabric) -> IsStranger:
     known = {lid + path for lid in hosts for path in range(paths)} | {int(lid) for lid in table["lid"]}
     guids = {int(guid) for guid in table["guid"]} | {int(guid) for guid in fabric.host_table()["port_guid"]}
 
-    def is_stranger(lid: int, rest: bytes) -> bool:
+    def is_foreign(lid: int, rest: bytes) -> bool:
         if lid in known:
             return False
         port = _PORT_GUID.search(rest)
         return port is None or int(port[1], 16) not in guids
 
-    return is_stranger
+    return is_foreign
