@@ -7,6 +7,8 @@
 //! much cost less and those that carry little more; at last the columns in use are fitted alone (least squares), which takes out what
 //! the cost has biased.
 //!
+//! Knows the target and the pairs, and which jobs are still unexplained or much louder than others (`by_magnitude`); it knows no grid.
+//!
 //! Sources: Taffet, dissertation, sec. 4.3.2 (symmetric basis), 4.6; Candès, Wakin and Boyd, *Enhancing sparsity by reweighted l1
 //! minimization*, J. Fourier Anal. Appl. 14, 2008.
 

@@ -1,4 +1,4 @@
-//! What atoms leave to be explained, by the fewest flows ([`crate::basis_pursuit`]): jobs whose grids don't explain their own rows.
+//! What atoms leave to be explained, by the fewest flows ([`Flows`]): jobs whose grids don't explain their own rows.
 
 use netloom_model::Control;
 use netloom_numeric::LpEffort;

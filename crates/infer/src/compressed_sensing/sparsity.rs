@@ -1,7 +1,7 @@
 //! How few coefficients a matrix has in a basis (table 4.1).
 //!
 //! In a dictionary there are many ways to write a matrix; counted is the one whose coefficients add up to least, as a linear program
-//! finds it ([`crate::compressed_sensing`]).
+//! finds it (`coefficients`).
 //!
 //! Source: Taffet, dissertation, sec. 4.3.6.
 

@@ -44,7 +44,7 @@ pub struct Told {
     pub range: Range,
 }
 
-/// The ranges of so many of the largest sums (those that [`crate::confidence`] tells), then of as many of the largest pairs; of an answer of these `bytes`, `[pair]`.
+/// The ranges of so many of the largest sums (those that a [`Trust`](super::Trust) tells), then of as many of the largest pairs; of an answer of these `bytes`, `[pair]`.
 pub fn largest(
     operator: &Operator,
     jobs: &[Participants],

@@ -150,13 +150,12 @@ fn attempt(
     let case = Case::new(&possible, jobs, &own, hypotheses, settings);
 
     let targets = case.targets(&target);
-    let (counted_here, ranked_here) = (&here, &ranked[..]);
     let problem = Problem {
         case: &case,
-        counted: counted_here,
+        counted: &here,
         target: &target,
         targets: &targets,
-        ranked: ranked_here,
+        ranked: &ranked,
         earlier,
         control,
     };

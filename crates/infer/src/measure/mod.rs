@@ -1,11 +1,13 @@
 //! What intervals under several routings say together: counters made rows of one operator.
 //!
 //! A *window* is a stretch of time with the same routes in force throughout: one interval of counters, or several added up. Each is
-//! measured and checked by itself; then they are joined as the first's traffic ([`crate::measure`]). Where switches chose packet by packet,
-//! links that share traffic evenly become one row ([`crate::measure`]).
+//! measured and checked by itself; then they are joined as the first's traffic ([`Span`]). Where switches chose packet by packet,
+//! links that share traffic evenly become one row ([`EquivalentLinks`]).
 //!
 //! Hosts of no job that talked are one more job, in host order: what they sent is in the counters of links that they share with others, and left
 //! out it would be taken for theirs.
+//!
+//! Knows port counters, their quality and noise, jobs and routes; it does not know what explains the rows that it makes.
 
 mod consistency;
 mod equivalent_links;

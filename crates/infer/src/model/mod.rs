@@ -1,4 +1,7 @@
-//! What is tried: what a guess begins with, how its changes spread, and how hard.
+//! Model selection: what is tried, and judged by rows that were held out.
+//!
+//! Knows what a guess may begin with ([`Start`]), how its changes spread, the pairs, jobs and grids that stay the same meanwhile ([`Case`]),
+//! and which model predicts the rows held out best. It does not say how far that one can be trusted.
 
 use crate::settings::{ModelSettings, Shares};
 

@@ -1,14 +1,16 @@
 //! Pairs to counters and back, without a matrix.
 //!
 //! The forward operator `R` adds every pair's bytes to the (link, lane) rows on its way; its adjoint adds up the rows of every pair's
-//! way. Tables look at the destination, so ways grow together ([`crate::operator`]): both operators pass once over pairs and once over
+//! way. Tables look at the destination, so ways grow together (`static_paths`): both operators pass once over pairs and once over
 //! nodes, two additions a pair where the way has six hops.
 //!
-//! Where switches choose packet by packet, bytes are split over many ways, by fixed parts ([`crate::operator`]).
+//! Where switches choose packet by packet, bytes are split over many ways, by fixed parts (`adaptive_paths`).
 //!
 //! Where routes changed from one interval to the next and the traffic did not, every interval says something else about the same pairs.
 //! An operator of several routings has the rows of all of them one below the other, and a way a pair for each
 //! ([`Operator::stacked`]).
+//!
+//! Knows fabric, routes, lanes and jobs ([`Participants`]); it has seen no counter.
 //!
 //! Invariants: pairs are in order of job, destination, source; rows in order of routing, link, lane; sums are taken in fixed pieces, added
 //! up in order: the bits do not depend on the number of threads. `adjoint` is the transpose of `forward`.

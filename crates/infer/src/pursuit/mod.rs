@@ -4,6 +4,8 @@
 //! squares). Rows are weighted by the inverse of their bytes, so that small atoms on quiet links count as much as large ones on busy
 //! links. A column is made only when its atom looks good; until then its norm is estimated from the number of its pairs.
 //!
+//! Knows a job's own rows, its dictionary on a grid, and which grid explains the rows best ([`ranked_grids`]); it sees one job at a time.
+//!
 //! Source: Tropp and Gilbert, *Signal recovery from random measurements via orthogonal matching pursuit*, IEEE Trans. Inf. Theory 53, 2007.
 
 mod collective_grid;
