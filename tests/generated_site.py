@@ -18,7 +18,7 @@ import numpy as np
 import netloom as nl
 from netloom.interference.accounts import Carried, JobRun, resolution_s
 from netloom.interference.exposure import Exposure, exposures
-from netloom.interference.losses import QUIET, Loss, losses, of_jobs
+from netloom.interference.losses import QUIET_SHARE, Loss, losses, of_jobs
 from netloom.interference.seeds import MACHINES
 
 ROUNDS = 40
@@ -178,7 +178,9 @@ def _sums(one: Site, exposed: list[Exposure], found: list[Loss]) -> list[tuple[f
         lost = [
             truth
             for run, share, loss, truth in zip(one.runs, exposed, found, one.lost_s, strict=True)
-            if (run.job, len(run.hosts)) == (job, hosts) and share.share > QUIET and loss.minutes is not None
+            if (run.job, len(run.hosts)) == (job, hosts)
+            and share.share > QUIET_SHARE
+            and loss.minutes is not None
         ]
         if lost and total.minutes is not None:
             pairs.append((sum(lost), total))

@@ -25,8 +25,8 @@ SEEDS = {
 }
 """Held out: committed on 2026-11-28, before any of them was run.
 
-Of a first set (970,000 to 973,029) 208 of 210 were right; it was looked at. Of a second (980,000 to 983,029) all
-210; then a stranger's cases changed the method.
+Of a first set (970,000 to 973,029) 208 of 210 were right; it was looked at. Of a second (980,000 to 983,029)
+all 210; then a stranger's cases changed the method.
 """
 FABRICS = (
     "two-level:leaves=8,hosts=4,spines=4",

@@ -54,14 +54,14 @@ def test_entries_of_what_was_not_discovered_are_kept(fabric):
     for _, start, end in planning.blocks(new):
         raw += new[start:end].rstrip().replace(b"44 lids dumped", stranger.rstrip()) + b"\n"
     lost = b"Unicast lids [0-44] of switch Lid 77 guid 0x00000000deadbeef ('silent'):\n0x0001 003\n"
-    file = planning.with_strangers(new, seen_as(fabric, raw + lost))
+    file = planning.with_foreign_entries(new, seen_as(fabric, raw + lost))
     assert file.count(b"0x0200 007 : (Router portguid 0x0002c90000000099: 'router')") == fabric.switches
     assert file.endswith(lost)
     # Nothing else is another.
     assert planning.read_tables(file, fabric).changed_entries(nl.Routes.parse(new, fabric)) == 0
     # Where only OpenSM's file still has the switch, it stays too; and nothing is added where all is known.
-    assert planning.with_strangers(new, seen_as(fabric, new, new + lost)).endswith(lost)
-    assert planning.with_strangers(new, seen_as(fabric, new, new)) == new
+    assert planning.with_foreign_entries(new, seen_as(fabric, new, new + lost)).endswith(lost)
+    assert planning.with_foreign_entries(new, seen_as(fabric, new, new)) == new
 
 
 def test_tables_of_a_switch_that_has_gone_are_left_out(fabric):

@@ -311,7 +311,7 @@ def test_a_script_of_that_name_is_not_opensm(opensm):
     """Its name is what the kernel was told; what runs is Python."""
     pid = opensm("script")
     assert pid not in processes.found("impostor")
-    doubt = next(one for one in processes.doubtful() if one.pid == pid)
+    doubt = next(one for one in processes.unverified() if one.pid == pid)
     assert "runs /" in doubt.why
     assert "python" in doubt.why
 
@@ -321,7 +321,7 @@ def test_a_process_of_another_user_is_not_opensm_for_root(opensm, netloom):
     """It chose, by its options, which file root replaced."""
     pid = opensm("binary", NOBODY)
     assert pid not in processes.found("impostor")
-    doubt = next(one for one in processes.doubtful() if one.pid == pid)
+    doubt = next(one for one in processes.unverified() if one.pid == pid)
     assert doubt.why == f"belongs to another user (user id {NOBODY})"
     word = netloom.refused("apply", "send", "ftree", "--yes", "--opensm", pid)
     assert f"process {pid} is no OpenSM of" in word

@@ -29,12 +29,12 @@ def made_kinds() -> dict[str, set[str]]:
     rust = {
         # `Finding { kind: "…"`, but for the kinds of notes of readings, which are no findings
         "crates/counters/src/*.rs": r'(?:kind: |Quality::\w+, )"([a-z-]+)"',
-        "crates/infer/src/*.rs": r'kind: "([a-z-]+)"',
+        "crates/infer/src/*/*.rs": r'kind: "([a-z-]+)"',
         "crates/topology/src/*.rs": r'\.note\(\s*"([a-z-]+)"',
         "crates/formats/src/fabric/*.rs": r'notes\.add\(\s*"([a-z-]+)"|Role::\w+, "([a-z-]+)"\)',
         "crates/formats/src/lft/read.rs": r'LftFaultKind::\w+ => "([a-z-]+)"',
         "crates/verify/src/report.rs": r'FindingKind::\w+ => "([a-z-]+)"',
-        "crates/python/src/infer.rs": r'(?:findings\.push\(|map\(\|text\| )\("([a-z-]+)", text',
+        "crates/python/src/inference/infer.rs": r'(?:findings\.push\(|map\(\|text\| )\("([a-z-]+)", text',
     }
     for pattern, expression in rust.items():
         files = list(ROOT.glob(pattern))
@@ -47,7 +47,7 @@ def made_kinds() -> dict[str, set[str]]:
                 see(next(group for group in match.groups() if group), file)
                 found = True
         assert found, f"{pattern}: no kind found: does the expression still fit?"
-    python = r'\b(?:finding|Kept|Problem)\(\s*"([a-z-]+)"'
+    python = r'\b(?:finding|Refused|Problem)\(\s*"([a-z-]+)"'
     for file in (ROOT / "python" / "netloom").rglob("*.py"):
         for match in re.finditer(python, file.read_text()):
             see(match.group(1), file)

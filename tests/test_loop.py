@@ -11,8 +11,8 @@ import pytest
 import netloom as nl
 from netloom import _core
 from netloom.loop.demand import weighted
+from netloom.loop.inferred_phases import phases
 from netloom.loop.plan import read_plan
-from netloom.loop.seen import phases
 from netloom.loop.simulated import SimulatedLoop
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -174,13 +174,13 @@ def test_a_time_limit_ends_a_step_that_has_nothing_to_keep(netloom):
 
 UNDOING = """
 import sys, time
-from netloom import patience
+from netloom import critical
 from netloom.cli import main
 from netloom.cli.shared import guard
 from netloom.cli.shared.run import Run
 guard.GRACE_S = 0.1
 def changed(run, *_given, **_named):
-    with patience.change():
+    with critical.section():
         try:
             print("changing", file=sys.stderr, flush=True)
             time.sleep(60)

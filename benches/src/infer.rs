@@ -4,7 +4,7 @@
 
 use netloom_formats::read_mtx;
 use netloom_infer::operator::Pair;
-use netloom_infer::{Counted, LaneScheme, Operator, Options as InferOptions, Participants, estimate};
+use netloom_infer::{Counted, LaneScheme, Operator, Participants, Settings, estimate};
 use netloom_model::{Control, Csr, Fabric, HostId, LaneMap, Routes};
 use netloom_routing::{Engine, EngineOptions, route};
 
@@ -101,7 +101,7 @@ fn answer(
     }
     let counters = operator.forward(&truth);
     let found =
-        estimate(&operator, &jobs, &Counted::exactly(counters), &InferOptions::default(), &Control::new());
+        estimate(&operator, &jobs, &Counted::exactly(counters), &[], &Settings::default(), &Control::new());
     let seconds = start.elapsed().as_secs_f64();
     let wrong: f64 = found.bytes.iter().zip(&truth).map(|(a, b)| (a - b).powi(2)).sum();
     let error = 100.0 * (wrong / truth.iter().map(|t| t * t).sum::<f64>()).sqrt();

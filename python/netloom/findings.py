@@ -192,7 +192,7 @@ KINDS: dict[str, tuple[Severity, Class]] = {
     "buffer-overruns": ("warning", "hosts"),
     "vl15-dropped": ("note", "management"),
     "errors-since-reset": ("note", "hosts"),
-    # Of inference (crates/python/src/infer.rs, crates/infer/src/sound.rs).
+    # Of inference (crates/python/src/inference, crates/infer/src/measure).
     "job-left-out": ("warning", "input"),
     "more": ("error", "input"),
     "outside-jobs": ("warning", "input"),

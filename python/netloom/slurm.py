@@ -166,16 +166,16 @@ def usable(
     if untold:
         why["of which no Start is told, or End"] = [job.title for job in untold]
     for job in jobs:
-        strangers = [node for node in job.nodes if node not in names]
+        unlisted = [node for node in job.nodes if node not in names]
         twice = [node for node in job.nodes if shared[node] > 1]
-        if len(strangers) == len(job.nodes):
+        if len(unlisted) == len(job.nodes):
             of = f' (cluster "{job.cluster}")' if job.cluster else ""
             why.setdefault("none of their nodes is in this fabric: of another cluster?", []).append(
                 f"{job.title}{of}"
             )
-        elif strangers:
+        elif unlisted:
             why.setdefault("with nodes that this fabric does not have", []).append(
-                f'{job.title} ("{strangers[0]}")'
+                f'{job.title} ("{unlisted[0]}")'
             )
         elif twice:
             why.setdefault("that share nodes, so that nobody can tell whose traffic it is", []).append(

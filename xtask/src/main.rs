@@ -17,6 +17,7 @@
 //! | [`changed`] | which tests look at a changed file |
 //! | [`check`] | runs them |
 //! | [`readers`] | which modules may open files for reading, and unpack |
+//! | [`words`] | names that do not come back |
 //! | [`writers`] | which modules may open files for writing, rename and remove |
 
 mod changed;
@@ -31,6 +32,7 @@ mod python;
 mod readers;
 mod stubs;
 mod tree;
+mod words;
 mod writers;
 
 use std::path::Path;
@@ -67,7 +69,7 @@ fn tidy(root: &Path) -> ExitCode {
             return ExitCode::from(3);
         }
     };
-    let checks: [fn(&Tree) -> Vec<String>; 13] = [
+    let checks: [fn(&Tree) -> Vec<String>; 14] = [
         layers::check,
         python::check,
         circles::check,
@@ -80,6 +82,7 @@ fn tidy(root: &Path) -> ExitCode {
         json::check,
         links::check,
         readers::check,
+        words::check,
         writers::check,
     ];
     let findings: Vec<String> = checks.iter().flat_map(|check| check(&tree)).collect();

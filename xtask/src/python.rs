@@ -14,7 +14,7 @@ const FLOORS: [&[&str]; 15] = [
     &["errors"],
     &["examples", "extras"],
     &["reading"],
-    &["files", "findings", "intervals", "levels", "nodes", "patience", "shown", "strangers", "sysfs"],
+    &["critical", "files", "findings", "foreign_entries", "intervals", "levels", "nodes", "shown", "sysfs"],
     &[
         "cabling",
         "exact",

@@ -8,7 +8,7 @@ use std::time::Instant;
 use netloom_compose::Scene;
 use netloom_counters::{SynthOptions, Unit, measure, synth};
 use netloom_formats::read_scenario;
-use netloom_infer::{LaneScheme, Operator, Options, Participants, errors, estimate, rows, traffic};
+use netloom_infer::{LaneScheme, Operator, Participants, Settings, errors, estimate, rows, traffic};
 use netloom_model::{Control, Csr, LaneMap, Placement};
 use netloom_sim::sends;
 use netloom_topology::generate;
@@ -57,7 +57,7 @@ pub fn run(_: &mut Study) -> Section {
         let start = Instant::now();
         let counted = rows(fabric, &measure(fabric, &interval, unit), LANES).counted;
         let operator = Operator::new(fabric, &ground.background, &scheme, &jobs).expect("delivered");
-        let found = estimate(&operator, &jobs, &counted, &Options::default(), &Control::new());
+        let found = estimate(&operator, &jobs, &counted, &[], &Settings::default(), &Control::new());
         let seconds = start.elapsed().as_secs_f64();
         let answer = traffic(fabric, &operator, &jobs, &found.bytes);
         let truth = weighted(&sent, unit);

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use netloom_counters::{SynthOptions, Unit, measure, synth};
 use netloom_infer::{
-    Counted, Errors, Estimate, LaneScheme, Operator, Options, Participants, errors, estimate, rows, span,
+    Counted, Errors, Estimate, LaneScheme, Operator, Participants, Settings, errors, estimate, rows, span,
     traffic,
 };
 use netloom_model::{Control, Csr, Interval, LaneMap, Routes};
@@ -112,8 +112,9 @@ impl Field {
             .collect();
         let stack: Vec<(&Routes, &LaneScheme)> = routings.iter().map(|routes| (routes, scheme)).collect();
         let operator = Operator::stacked(fabric, &stack, &self.jobs).expect("delivered");
-        let counted = span(fabric, &operator, &counted).expect("all of the same traffic").counted;
-        let found = estimate(&operator, &self.jobs, &counted, &Options::default(), &Control::new());
+        let counted =
+            span(fabric, &operator, &counted, &Default::default()).expect("all of the same traffic").counted;
+        let found = estimate(&operator, &self.jobs, &counted, &[], &Settings::default(), &Control::new());
         let seconds = start.elapsed().as_secs_f64();
         let traffic = traffic(fabric, &operator, &self.jobs, &found.bytes);
         let errors = errors(fabric, &traffic, &self.truth).expect("there is traffic");

@@ -18,13 +18,13 @@ use crate::demand::Demand;
 use crate::interval::ArBound;
 
 /// Relative width at which the interval is narrow enough.
-const NARROW: f64 = 1e-4;
+const CONVERGED_WIDTH: f64 = 1e-4;
 /// Relative width at which its ends are equal but for rounding.
-const EQUAL: f64 = 1e-12;
+const EQUAL_WIDTH: f64 = 1e-12;
 /// Iterations without a caller's limit: seconds on the largest fabrics, not minutes.
 pub const DEFAULT_WORK: u64 = 400;
 /// Iterations between two looks at the averages.
-const EPOCH: u64 = 16;
+const AVERAGING_PERIOD: u64 = 16;
 /// Units of parallel work: fixed, so that sums are taken in one order.
 const GROUPS: usize = 16;
 /// Length of the splits' steps at first, and its limits; measured on damaged quartz1.
@@ -84,7 +84,7 @@ pub(crate) fn solve(
         arcs.for_each(|&l| used[l as usize] = true);
         (0..links).filter(|&l| used[l]).collect()
     };
-    if active.is_empty() || game.closed(NARROW) {
+    if active.is_empty() || game.closed(CONVERGED_WIDTH) {
         return game.finish();
     }
 
@@ -96,9 +96,9 @@ pub(crate) fn solve(
     let (mut sum_load, mut sum_price, mut sum_count) = (vec![0.0; links], vec![0.0; links], 0.0);
     let mut step = FIRST_STEP;
     let mut width = game.width();
-    let mut epoch_end = 4 * EPOCH;
+    let mut epoch_end = 4 * AVERAGING_PERIOD;
 
-    while game.work < limit && !game.closed(NARROW) && control.stopped().is_none() {
+    while game.work < limit && !game.closed(CONVERGED_WIDTH) && control.stopped().is_none() {
         game.work += 1;
         control.report(game.work, limit);
         // Splits answer the extrapolated prices.
@@ -123,7 +123,7 @@ pub(crate) fn solve(
         }
         sum_count += 1.0;
         game.offer_load(&load, &capacity, fixed, 1.0);
-        if game.work.is_multiple_of(EPOCH) {
+        if game.work.is_multiple_of(AVERAGING_PERIOD) {
             game.offer_load(&sum_load, &capacity, fixed, 1.0 / sum_count);
             game.offer_price(&groups, &sum_price, &capacity);
             game.offer_price(&groups, &price, &capacity);
@@ -136,7 +136,7 @@ pub(crate) fn solve(
             let now = game.width();
             step = (step * if now < 0.7 * width { 1.2 } else { 0.8 }).clamp(LEAST_STEP, MOST_STEP);
             width = now;
-            epoch_end = game.work + (sum_count as u64 * 5 / 4).max(4 * EPOCH);
+            epoch_end = game.work + (sum_count as u64 * 5 / 4).max(4 * AVERAGING_PERIOD);
             sum_load.fill(0.0);
             sum_price.fill(0.0);
             sum_count = 0.0;
@@ -177,6 +177,10 @@ impl Game<'_> {
         // A little less than computed, so that rounding cannot make the claim false.
         let value = value * (1.0 - 1e-13);
         if value.is_finite() && value > self.lower.claim {
+            debug_assert!(
+                value <= self.upper * (1.0 + 1e-9),
+                "weak duality: no bound above a load that is reached"
+            );
             let weights = price.iter().enumerate().filter(|(_, w)| **w > 0.0);
             let weights = weights.map(|(l, &w)| (LinkId::from_index(l), w)).collect();
             // The caller finds a name.
@@ -186,7 +190,7 @@ impl Game<'_> {
 
     fn finish(mut self) -> ArBound {
         self.upper = self.upper.max(self.lower.claim);
-        let exact = self.closed(EQUAL);
+        let exact = self.closed(EQUAL_WIDTH);
         ArBound {
             lower: self.lower.claim,
             upper: self.upper,
@@ -324,6 +328,10 @@ impl Dag {
             for a in arcs {
                 self.split[a] = (self.split[a] / norm).max(LEAST_FRACTION);
             }
+            debug_assert!(
+                (self.arcs(node).map(|a| self.split[a]).sum::<f64>() - 1.0).abs() < 1e-9,
+                "a node hands on all that it gets"
+            );
         }
     }
 

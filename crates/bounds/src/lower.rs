@@ -107,17 +107,17 @@ fn pack(
 ) -> Certificate {
     let places = Places::new(fabric, structure, paths, demand);
     // What cheap arguments show, everywhere; and what a packing reaches, which limits all others.
-    let look = |place: Place| -> Option<Look> {
+    let look = |place: Place| -> Option<PlaceBound> {
         let bins = places.bins(&place);
         if bins.at_most(place.total, place.largest) <= start.claim * SLACK {
             return None;
         }
         let sizes: Vec<f64> = places.items(&place).into_iter().map(|(bytes, _)| bytes).collect();
         let (found, packed) = packing::quick(&sizes, &bins, start.claim);
-        Some(Look { place, bins, found, packed })
+        Some(PlaceBound { place, bins, found, packed })
     };
-    let looks: Vec<Look> = places.all().into_par_iter().filter_map(look).collect();
-    let mut best: Option<(&Look, f64, Proof)> = None;
+    let looks: Vec<PlaceBound> = places.all().into_par_iter().filter_map(look).collect();
+    let mut best: Option<(&PlaceBound, f64, Proof)> = None;
     let mut floor = start.claim;
     for look in &looks {
         if let Some((claim, proof)) = &look.found
@@ -128,17 +128,18 @@ fn pack(
         }
     }
     // The dear arguments where they may help, the worst packings first; the floor rises from batch to batch.
-    let sizes =
-        |look: &Look| -> Vec<f64> { places.items(&look.place).into_iter().map(|(bytes, _)| bytes).collect() };
+    let sizes = |look: &PlaceBound| -> Vec<f64> {
+        places.items(&look.place).into_iter().map(|(bytes, _)| bytes).collect()
+    };
     let mut spent = 0;
     for by_patterns in [false, true] {
-        let mut open: Vec<&Look> = looks.iter().filter(|l| l.packed > floor * SLACK).collect();
+        let mut open: Vec<&PlaceBound> = looks.iter().filter(|l| l.packed > floor * SLACK).collect();
         open.sort_by(|a, b| b.packed.total_cmp(&a.packed));
         for batch in open.chunks(BATCH) {
             if spent > ALL_PATTERNS {
                 break;
             }
-            let slow = |look: &&Look| -> (Option<(f64, Proof)>, u64) {
+            let slow = |look: &&PlaceBound| -> (Option<(f64, Proof)>, u64) {
                 let mut allowance = Allowance(ONE_PATTERNS);
                 if look.packed <= floor * SLACK {
                     return (None, 0);
@@ -162,7 +163,11 @@ fn pack(
             }
         }
     }
-    let Some((Look { place, .. }, claim, proof)) = best else { return start };
+    let Some((PlaceBound { place, .. }, claim, proof)) = best else { return start };
+    debug_assert!(
+        claim.is_finite() && claim > start.claim,
+        "a certificate is issued for a better bound only"
+    );
     let links = place.links.clone();
     let fastest = links.iter().map(|&l| fabric.relative_capacity(l)).fold(0.0, f64::max);
     let reason = match proof {
@@ -178,7 +183,7 @@ fn pack(
 }
 
 /// A place, and what is known of it.
-struct Look {
+struct PlaceBound {
     place: Place,
     bins: Bins,
     found: Option<(f64, Proof)>,

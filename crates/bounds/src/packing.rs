@@ -29,9 +29,9 @@ pub(crate) enum Proof {
 /// Rounding that no comparison may hang on.
 pub(crate) const SLACK: f64 = 1.0 + 1e-12;
 /// Relative width at which bisection ends.
-const NARROW: f64 = 1e-13;
+const BISECTION_WIDTH: f64 = 1e-13;
 /// Items whose prefixes are tried for the pigeonhole principle on unequal links.
-const MOST_PIGEONS: usize = 600;
+const MOST_PIGEONHOLE_ITEMS: usize = 600;
 /// Items times links that a trial packing may take.
 const MOST_PACKING: usize = 20_000_000;
 
@@ -78,7 +78,7 @@ fn pigeonhole(sizes: &[f64], bins: &Bins, floor: f64) -> Option<(f64, usize)> {
         let (bytes, together) = on_equal(sizes, bins.len())?;
         return Some((bytes / bins.capacity[0], bins.len() * together + 1));
     }
-    let prefix = prefix_sums(&sizes[..sizes.len().min(MOST_PIGEONS)]);
+    let prefix = prefix_sums(&sizes[..sizes.len().min(MOST_PIGEONHOLE_ITEMS)]);
     let rooms: Vec<f64> = bins.rooms(floor).collect();
     // How many of the smallest of the `n` largest have room.
     let places = |n: usize, room: f64| {
@@ -168,7 +168,7 @@ fn dual_feasible(sizes: &[f64], bins: &Bins, low: f64, high: f64) -> Option<(f64
     let mut low = low;
     let mut threshold = refused(sizes, &prefix, bins, low * SLACK, &mut rooms)?;
     let mut high = high;
-    while high - low > low * NARROW {
+    while high - low > low * BISECTION_WIDTH {
         let middle = 0.5 * (low + high);
         if middle <= low || middle >= high {
             break;

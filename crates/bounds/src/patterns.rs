@@ -23,9 +23,9 @@ pub(crate) struct Weights {
 }
 
 /// Steps of the largest room on the sizes' own grid.
-const FINE: f64 = 4e6;
+const FINE_GRID: f64 = 4e6;
 /// Steps of the largest room where the sizes have no useful grid.
-const COARSE: f64 = 131_072.0;
+const COARSE_GRID: f64 = 131_072.0;
 /// Different sizes at most.
 const MOST_KINDS: usize = 200;
 /// What a weight of 1 is in whole numbers.
@@ -33,9 +33,9 @@ const UNIT: f64 = 16_777_216.0;
 /// What no comparison of prices may hang on.
 const ROUNDING: f64 = 1e-9;
 /// Rounding of whole steps.
-const NUDGE: f64 = 1.0 + 1e-12;
+const STEP_ROUNDING: f64 = 1.0 + 1e-12;
 /// Relative width at which the search for the largest refused load ends.
-const NARROW: f64 = 1e-7;
+const BISECTION_WIDTH: f64 = 1e-7;
 
 /// The largest load above `floor` that patterns refuse, with the weights; `None` if they do not refuse `floor`, or not within
 /// `allowance`. `packed`: a load that some packing reaches.
@@ -54,7 +54,7 @@ pub(crate) fn bound(
     let mut search = Search { kinds: &kinds, bins, grid, patterns: Vec::new(), allowance };
     let mut weights = search.refuse(floor).ok()??;
     let (mut low, mut high) = (search.largest_refused(&weights, floor, packed).unwrap_or(floor), packed);
-    while high - low > low * NARROW {
+    while high - low > low * BISECTION_WIDTH {
         let middle = 0.5 * (low + high);
         match search.refuse(middle) {
             Ok(Some(better)) => {
@@ -97,8 +97,8 @@ impl Kinds {
     /// `sizes`: largest first; `room`: the largest. None if all items round down to nothing.
     pub fn new(sizes: &[f64], room: f64) -> Option<Self> {
         let grid = match common_grid(sizes) {
-            Some(grid) if room / grid <= FINE => grid,
-            _ => room / COARSE,
+            Some(grid) if room / grid <= FINE_GRID => grid,
+            _ => room / COARSE_GRID,
         };
         if !grid.is_normal() {
             return None;
@@ -128,7 +128,7 @@ impl Kinds {
 
 /// Whole steps of a grid.
 pub(crate) fn steps(bytes: f64, grid: f64) -> u64 {
-    (bytes / grid * NUDGE) as u64
+    (bytes / grid * STEP_ROUNDING) as u64
 }
 
 struct Search<'a> {

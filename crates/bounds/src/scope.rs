@@ -19,9 +19,9 @@ use crate::cuts;
 use crate::demand::Demand;
 
 /// How near two bounds are the same number.
-const SAME: f64 = 1e-9;
+const EQUAL_BOUNDS: f64 = 1e-9;
 /// Hops of what no link leads to.
-const FAR: u32 = u32::MAX;
+const UNREACHABLE: u32 = u32::MAX;
 
 /// Why bounds of up*/down* ways are not to be held against something.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -153,7 +153,7 @@ pub struct AnyBound {
 impl AnyBound {
     /// The widest class that a bound of so many bytes, proven for `own`, holds for.
     pub fn widest(&self, bound: f64, own: BoundClass) -> BoundClass {
-        if bound <= self.claim * (1.0 + SAME) { BoundClass::AnyRoutes } else { own }
+        if bound <= self.claim * (1.0 + EQUAL_BOUNDS) { BoundClass::AnyRoutes } else { own }
     }
 }
 
@@ -174,7 +174,7 @@ pub fn any_bound(fabric: &Fabric, structure: &Structure, traffic: &Csr) -> AnyBo
         .map(|(&leaf, row)| {
             let hops = if row.is_empty() { Vec::new() } else { neighbours.hops(leaf) };
             let far = |&(b, bytes): &(u32, f64)| match hops[demand.leaves[b as usize].index()] {
-                FAR => 0.0,
+                UNREACHABLE => 0.0,
                 hops => bytes * f64::from(hops),
             };
             row.iter().map(far).sum()
@@ -201,16 +201,16 @@ impl Neighbours {
         Self(fabric.switches().map(of).collect())
     }
 
-    /// Links between switches from every switch to `to`, or [`FAR`].
+    /// Links between switches from every switch to `to`, or [`UNREACHABLE`].
     fn hops(&self, to: SwitchId) -> Vec<u32> {
-        let mut hops = vec![FAR; self.0.len()];
+        let mut hops = vec![UNREACHABLE; self.0.len()];
         hops[to.index()] = 0;
         let mut queue = vec![to];
         let mut next = 0;
         while let Some(&s) = queue.get(next) {
             next += 1;
             for &t in &self.0[s.index()] {
-                if hops[t.index()] == FAR {
+                if hops[t.index()] == UNREACHABLE {
                     hops[t.index()] = hops[s.index()] + 1;
                     queue.push(t);
                 }

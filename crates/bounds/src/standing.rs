@@ -49,6 +49,7 @@ impl Bounds {
             true => tighten(fabric, structure, paths, traffic, ar.certificate.clone()),
             false => ar.certificate.clone(),
         };
+        debug_assert!(lower.claim >= ar.lower, "tables are splits, too: their bound is no lower");
         Ok(Self::with(fabric, structure, traffic, ar, lower))
     }
 
@@ -64,6 +65,7 @@ impl Bounds {
             Some(_) => AnyBound { claim: ar.lower, place: ar.certificate.place.clone() },
             None => any_bound(fabric, structure, traffic),
         };
+        debug_assert!(ar.lower <= ar.upper && ar.certificate.claim == ar.lower, "an interval, and its proof");
         Self { ar, lower, any }
     }
 

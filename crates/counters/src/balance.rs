@@ -12,9 +12,9 @@ use netloom_model::{Fabric, LinkId, SwitchId};
 use crate::amounts::{Amounts, CONFLICT_DEVIATIONS, Noise};
 
 /// A switch is balanced if it is off by at most so many standard deviations.
-const BALANCED: f64 = 4.0;
+const BALANCED_DEVIATIONS: f64 = 4.0;
 /// One end is believed if it is a thousand times likelier than the other.
-const SURE: f64 = 6.9;
+const LOG_LIKELIHOOD_RATIO: f64 = 6.9;
 
 /// The sums over a switch's ports.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -161,12 +161,13 @@ fn judged(
         let with = if end == 0 { [off, off + more] } else { [off + more, off] };
         let deviation = sums.allowed(noise) / CONFLICT_DEVIATIONS;
         let [near, far] = with.map(|off| (off / deviation).powi(2));
-        if near.min(far) <= BALANCED.powi(2) {
+        if near.min(far) <= BALANCED_DEVIATIONS.powi(2) {
             likelier.push(0.5 * (far - near));
         }
     }
     // By how much the near end is likelier; none of its switches may say the opposite.
-    let all =
-        |sign: f64| likelier.iter().all(|l| sign * l > -1.0) && sign * likelier.iter().sum::<f64>() > SURE;
+    let all = |sign: f64| {
+        likelier.iter().all(|l| sign * l > -1.0) && sign * likelier.iter().sum::<f64>() > LOG_LIKELIHOOD_RATIO
+    };
     [(0, 1.0), (1, -1.0)].into_iter().find(|&(_, sign)| all(sign)).map(|(end, _)| end)
 }

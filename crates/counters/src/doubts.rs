@@ -15,17 +15,18 @@ use crate::amounts::is_usable;
 use crate::check::LARGEST_PACKET;
 
 /// What counters of 32 bits hold, octets: counted in octets, and in words of four.
-const WIDTHS: [(f64, &str); 2] = [(4_294_967_296.0, "octets"), (17_179_869_184.0, "words of four octets")];
+const WRAP_WIDTHS: [(f64, &str); 2] =
+    [(4_294_967_296.0, "octets"), (17_179_869_184.0, "words of four octets")];
 /// Counters that stayed below this part of the width are no sign of it where packets were not counted.
-const FAR_BELOW: f64 = 1.0 / 64.0;
+const LEAST_OF_WIDTH: f64 = 1.0 / 64.0;
 /// A management datagram as ports count it, octets, headers and checks included.
-const DATAGRAM: f64 = 288.0;
+const DATAGRAM_OCTETS: f64 = 288.0;
 /// Hosts of an idle fabric send no more datagrams than this for every port.
-const DATAGRAMS: f64 = 100.0;
+const IDLE_DATAGRAMS_PER_PORT: f64 = 100.0;
 /// Packets of management are no larger than this on average, octets.
-const SMALL: f64 = 320.0;
+const MANAGEMENT_PACKET_OCTETS: f64 = 320.0;
 /// Fewer packets than this say nothing.
-const ENOUGH: f64 = 16.0;
+const FEWEST_PACKETS: f64 = 16.0;
 
 /// That counters may have wrapped at 32 bits, all alike; `None` if they cannot have, or some were beyond.
 pub fn may_have_wrapped(fabric: &Fabric, interval: &Interval) -> Option<Finding> {
@@ -43,10 +44,10 @@ pub fn may_have_wrapped(fabric: &Fabric, interval: &Interval) -> Option<Finding>
         }
     }
     let largest = all.iter().map(|one| one.0).fold(0.0, f64::max);
-    WIDTHS.iter().find_map(|&(width, unit)| {
+    WRAP_WIDTHS.iter().find_map(|&(width, unit)| {
         let room = |&(octets, packets, most): &(f64, Option<f64>, f64)| match packets {
             Some(packets) => octets + width <= LARGEST_PACKET * packets,
-            None => largest >= FAR_BELOW * width && octets > 0.0 && octets + width <= most,
+            None => largest >= LEAST_OF_WIDTH * width && octets > 0.0 && octets + width <= most,
         };
         let count = if largest < width { all.iter().filter(|one| room(one)).count() } else { 0 };
         (count > 0).then(|| Finding {
@@ -79,8 +80,8 @@ pub fn idle(fabric: &Fabric, interval: &Interval) -> Option<f64> {
     if ports > 0 && octets == 0.0 && count == 0.0 {
         return Some(0.0);
     }
-    let little = octets <= DATAGRAMS * DATAGRAM * fabric.link_count() as f64;
-    (count >= ENOUGH && little && octets <= SMALL * count).then_some(octets)
+    let little = octets <= IDLE_DATAGRAMS_PER_PORT * DATAGRAM_OCTETS * fabric.link_count() as f64;
+    (count >= FEWEST_PACKETS && little && octets <= MANAGEMENT_PACKET_OCTETS * count).then_some(octets)
 }
 
 #[cfg(test)]

@@ -17,16 +17,16 @@ use crate::balance::imbalances;
 /// Median of the absolute value of a standard normal variate.
 const MEDIAN_OF_NORMAL: f64 = 0.674_489_750_196_081_7;
 /// Fewest links, or switches, that a spread can be told from.
-const ENOUGH: usize = 4;
+const FEWEST_COMPARISONS: usize = 4;
 
 impl Noise {
     pub(crate) fn of(fabric: &Fabric, whole: &[Amounts; 2], lanes: &[[Amounts; 2]], unit: Unit) -> Self {
         let packet = if matches!(unit, Unit::Packets { .. }) { 1.0 } else { 1024.0 };
         let mut pairs = differences(fabric, whole);
-        if pairs.len() < ENOUGH {
+        if pairs.len() < FEWEST_COMPARISONS {
             pairs = lanes.iter().flat_map(|ends| differences(fabric, ends)).collect();
         }
-        let noise = if pairs.len() >= ENOUGH {
+        let noise = if pairs.len() >= FEWEST_COMPARISONS {
             Self::of_pairs(pairs, packet)
         } else {
             Self::of_switches(fabric, whole, packet)
@@ -80,7 +80,7 @@ impl Noise {
             .filter(|i| i.squares > 0.0)
             .map(|i| (i.came_in - i.went_out).abs() / i.squares.sqrt())
             .collect();
-        if found.len() < ENOUGH {
+        if found.len() < FEWEST_COMPARISONS {
             return Self { relative: 0.0, floor: 0.0, packet, comparisons: 0 };
         }
         found.sort_by(f64::total_cmp);

@@ -2,7 +2,7 @@
 //! coefficients recovers.
 
 use netloom_formats::read_mtx;
-use netloom_infer::bases::cells;
+use netloom_infer::compressed_sensing::cells;
 use netloom_infer::operator::Pair;
 use netloom_infer::{
     Basis, Counted, Frame, LaneScheme, Operator, Participants, Recovery, Sparsity, recover, sparsity,
@@ -146,7 +146,8 @@ fn recovered(spec: &str, hosts: u32, lanes: u8, frame: &str, control: &Control) 
     }
     let counted = Counted::exactly(operator.forward(&truth));
     let effort = LpEffort { steps: 20_000, tolerance: 1e-8 };
-    let found = recover(&operator, &jobs, &counted, frame.parse().unwrap(), &effort, control);
+    let found =
+        recover(&operator, &jobs, &counted, frame.parse().unwrap(), &effort, &Default::default(), control);
     let square = |v: f64| v * v;
     let wrong: f64 = found.bytes.iter().zip(&truth).map(|(a, b)| square(a - b)).sum();
     (found, (wrong / truth.iter().copied().map(square).sum::<f64>()).sqrt())

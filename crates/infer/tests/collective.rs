@@ -1,8 +1,8 @@
 //! Jobs that do nothing but collectives, alone and beside others.
 
-use netloom_infer::collective::{Collective, Lines, Way};
+use netloom_infer::dictionary::{Collective, Lines, Way};
 use netloom_infer::operator::Pair;
-use netloom_infer::{Counted, Estimate, LaneScheme, Operator, Options, Participants, Verdict, estimate};
+use netloom_infer::{Counted, Estimate, LaneScheme, Operator, Participants, Settings, Verdict, estimate};
 use netloom_model::rng::{below, normal, stream};
 use netloom_model::{Control, HostId, LaneMap, Placement};
 use netloom_routing::{Engine, EngineOptions, route};
@@ -44,7 +44,7 @@ fn infer(jobs: &[(u32, Vec<Message>)], noise: f64) -> (Estimate, Vec<f64>) {
     let mut draw = stream(5, 5);
     let bytes = exact.iter().map(|b| (b * (1.0 + noise * normal(&mut draw))).max(0.0)).collect();
     let counted = Counted { bytes, deviation: exact.iter().map(|b| noise * b).collect() };
-    let found = estimate(&operator, &participants, &counted, &Options::default(), &Control::new());
+    let found = estimate(&operator, &participants, &counted, &[], &Settings::default(), &Control::new());
     let error = |job: usize| {
         let of_job = operator.iter().zip(found.bytes.iter().zip(&truth));
         let of_job = of_job.filter(|(pair, _)| pair.job as usize == job);

@@ -2,7 +2,7 @@
 
 use netloom_infer::operator::Pair;
 use netloom_infer::{
-    Counted, Estimate, Grid, LaneScheme, Operator, Options, Order, Participants, Verdict, errors, estimate,
+    Counted, Estimate, Grid, LaneScheme, Operator, Order, Participants, Settings, Verdict, errors, estimate,
     traffic,
 };
 use netloom_model::{Control, Fabric, HostId, Routes};
@@ -31,7 +31,7 @@ fn torus((fabric, routes): &(Fabric, Routes), grid: Grid) -> (Estimate, [f64; 2]
     };
     let truth: Vec<f64> = operator.iter().map(bytes).collect();
     let counted = Counted::exactly(operator.forward(&truth));
-    let found = estimate(&operator, &jobs, &counted, &Options::default(), &Control::new());
+    let found = estimate(&operator, &jobs, &counted, &[], &Settings::default(), &Control::new());
     let over_hosts = |bytes: &[f64]| traffic(fabric, &operator, &jobs, bytes);
     let off = errors(fabric, &over_hosts(&found.bytes), &over_hosts(&truth)).unwrap();
     (found, [off.pairs, off.leaf_sums])

@@ -1,8 +1,7 @@
 //! What is solved to the end before counters are refused.
 
-use netloom_infer::change::evenly;
-use netloom_infer::change::exact::explain;
 use netloom_infer::operator::Pair;
+use netloom_infer::tomography::{gravity, nearest};
 use netloom_infer::{Counted, LaneScheme, Operator, Participants, Target};
 use netloom_model::Control;
 use netloom_model::rng::{normal, stream, unit};
@@ -41,11 +40,11 @@ fn what_traffic_leaves_is_explained_whatever_the_guess() {
         let operator = operator(spec);
         let bytes = operator.forward(&amounts(&operator, 1));
         let counted = Counted::exactly(bytes);
-        let (small, rows) = operator.restrict(&counted.possible(&operator)).compact();
-        let target = Target::relative(&counted.of(&rows), |_| true);
-        let mut x = evenly(&small, &target, &Control::new());
+        let (small, rows) = operator.restrict(&counted.possible(&operator, &Default::default())).compact();
+        let target = Target::relative(&counted.of(&rows), &Default::default(), |_| true);
+        let mut x = gravity(&small, &target, 30, &Control::new());
         assert!(left(&small, &target, &x) > 0.1);
-        explain(&small, &target, &mut x, &Control::new());
+        nearest(&small, &target, &mut x, &Default::default(), &Control::new());
         assert!(left(&small, &target, &x) < 1e-4, "{}", left(&small, &target, &x));
         assert!(x.iter().all(|&x| x >= 0.0));
     }
@@ -60,15 +59,15 @@ fn what_nothing_explains_is_left_and_proved() {
     let ends = operator.ends();
     let row = (0..bytes.len()).find(|&row| !ends[row] && bytes[row] > 1e6).unwrap();
     bytes[row] *= 2.0;
-    let target = Target::relative(&Counted::exactly(bytes), |_| true);
-    let mut x = evenly(&operator, &target, &Control::new());
-    explain(&operator, &target, &mut x, &Control::new());
+    let target = Target::relative(&Counted::exactly(bytes), &Default::default(), |_| true);
+    let mut x = gravity(&operator, &target, 30, &Control::new());
+    nearest(&operator, &target, &mut x, &Default::default(), &Control::new());
     let rows = operator.forward(&x);
     let price =
         |r: usize| if target.bytes[r] > 0.0 { (target.bytes[r] - rows[r]) / target.bytes[r] } else { 0.0 };
     let prices: Vec<f64> = (0..rows.len()).map(price).collect();
     let worst = prices.iter().copied().fold(0.0, |worst: f64, price| worst.max(price.abs()));
-    let keep = Counted::exactly(target.bytes.clone()).possible(&operator);
+    let keep = Counted::exactly(target.bytes.clone()).possible(&operator, &Default::default());
     let costs = operator.adjoint(&prices).into_iter().zip(keep).filter(|(_, keep)| *keep);
     assert!(costs.map(|(cost, _)| cost).fold(f64::MIN, f64::max) < 1e-3 * worst);
     assert!(prices.iter().zip(&target.bytes).map(|(price, bytes)| price * bytes).sum::<f64>() > 0.0);

@@ -2,7 +2,7 @@
 
 use netloom_infer::model::Start;
 use netloom_infer::operator::Pair;
-use netloom_infer::{Counted, Estimate, LaneScheme, Operator, Options, Participants, Verdict, estimate};
+use netloom_infer::{Counted, Estimate, LaneScheme, Operator, Participants, Settings, Verdict, estimate};
 use netloom_model::rng::{below, normal, stream};
 use netloom_model::{Control, HostId, LaneMap};
 use netloom_routing::{Engine, EngineOptions, route};
@@ -37,7 +37,7 @@ fn infer(jobs: &[(&str, u32)], factor: impl Fn(u32, u32) -> f64, noise: f64) -> 
     let mut draw = stream(5, 5);
     let bytes = exact.iter().map(|b| (b * (1.0 + noise * normal(&mut draw))).max(0.0)).collect();
     let counted = Counted { bytes, deviation: exact.iter().map(|b| noise * b).collect() };
-    let found = estimate(&operator, &participants, &counted, &Options::default(), &Control::new());
+    let found = estimate(&operator, &participants, &counted, &[], &Settings::default(), &Control::new());
     let square = |v: f64| v * v;
     let wrong: f64 = found.bytes.iter().zip(&truth).map(|(a, b)| square(a - b)).sum();
     (found, (wrong / truth.iter().copied().map(square).sum::<f64>()).sqrt())

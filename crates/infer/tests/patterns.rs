@@ -2,7 +2,7 @@
 
 use netloom_infer::operator::Pair;
 use netloom_infer::{
-    Counted, Estimate, LaneScheme, Operator, Options, Participants, Verdict, errors, estimate, traffic,
+    Counted, Estimate, LaneScheme, Operator, Participants, Settings, Verdict, errors, estimate, traffic,
 };
 use netloom_model::rng::{normal, stream};
 use netloom_model::{Control, HostId};
@@ -32,7 +32,7 @@ fn infer(
         *deviation = noise * *bytes;
         *bytes = (*bytes + *deviation * normal(&mut draw)).max(0.0);
     }
-    let found = estimate(&operator, &jobs, &counted, &Options::default(), &Control::new());
+    let found = estimate(&operator, &jobs, &counted, &[], &Settings::default(), &Control::new());
     let over_hosts = |bytes: &[f64]| traffic(&fabric, &operator, &jobs, bytes);
     let off = errors(&fabric, &over_hosts(&found.bytes), &over_hosts(&truth)).unwrap();
     (found, off.leaf_sums)

@@ -34,7 +34,15 @@ fn a_star_by_hand() {
     let all = vec![pair(&operator, 0, 2), pair(&operator, 1, 2)];
     let none = vec![pair(&operator, 2, 3)];
     let counted = Counted::exactly(operator.forward(&truth));
-    let found = ranges(&operator, &counted, &truth, &[one.clone(), all, none], &EFFORT, &Control::new());
+    let found = ranges(
+        &operator,
+        &counted,
+        &truth,
+        &[one.clone(), all, none],
+        &EFFORT,
+        &Default::default(),
+        &Control::new(),
+    );
     for (found, [least, most]) in found.iter().zip([[3.0, 9.0], [9.0, 9.0], [0.0, 0.0]]) {
         assert!((found.least - least).abs() < 1e-3 && (found.most - most).abs() < 1e-3, "{found:?}");
     }
@@ -43,7 +51,7 @@ fn a_star_by_hand() {
     let mut way = Vec::new();
     operator.way(one[0], |row| way.push(row));
     lost.bytes[way[0]] = f64::NAN;
-    let found = ranges(&operator, &lost, &truth, &[one], &EFFORT, &Control::new())[0];
+    let found = ranges(&operator, &lost, &truth, &[one], &EFFORT, &Default::default(), &Control::new())[0];
     assert!((found.least - 3.0).abs() < 1e-3 && (found.most - 9.0).abs() < 1e-3, "{found:?}");
 }
 
@@ -59,8 +67,15 @@ fn the_truth_is_within() {
     let sets: Vec<Vec<usize>> = (0..3).map(|d| (0..4).map(|s| pair(&operator, s, 9 + d)).collect()).collect();
     let mut wide: Option<Vec<Range>> = None;
     for steps in [40, 400, 4_000] {
-        let found =
-            ranges(&operator, &counted, &truth, &sets, &LpEffort { steps, ..EFFORT }, &Control::new());
+        let found = ranges(
+            &operator,
+            &counted,
+            &truth,
+            &sets,
+            &LpEffort { steps, ..EFFORT },
+            &Default::default(),
+            &Control::new(),
+        );
         for (range, set) in found.iter().zip(&sets) {
             let carried: f64 = set.iter().map(|&p| truth[p]).sum();
             assert!(range.least <= carried && carried <= range.most, "{range:?} without {carried}");

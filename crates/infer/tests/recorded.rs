@@ -3,7 +3,7 @@
 
 use netloom_formats::read_mtx;
 use netloom_infer::operator::Pair;
-use netloom_infer::{Counted, Estimate, LaneScheme, Operator, Options, Participants, estimate};
+use netloom_infer::{Counted, Estimate, LaneScheme, Operator, Participants, Settings, estimate};
 use netloom_model::{Control, Csr, Fabric, HostId, LaneMap, Routes};
 use netloom_routing::{Engine, EngineOptions, route};
 use netloom_topology::{detect, generate};
@@ -32,8 +32,14 @@ fn infer(fabric: &Fabric, routes: &Routes, lanes: u8, jobs: &[(&Csr, Participant
         }
     }
     let counters = operator.forward(&truth);
-    let found =
-        estimate(&operator, &participants, &Counted::exactly(counters), &Options::default(), &Control::new());
+    let found = estimate(
+        &operator,
+        &participants,
+        &Counted::exactly(counters),
+        &[],
+        &Settings::default(),
+        &Control::new(),
+    );
     let square = |v: f64| v * v;
     let wrong: f64 = found.bytes.iter().zip(&truth).map(|(a, b)| square(a - b)).sum();
     (found, 100.0 * (wrong / truth.iter().copied().map(square).sum::<f64>()).sqrt())

@@ -1,11 +1,11 @@
 //! Small cases worked by hand.
 
-use netloom_infer::collective::{Collective, Lines, Way};
 use netloom_infer::dictionary::Atom;
+use netloom_infer::dictionary::{Collective, Lines, Way};
 use netloom_infer::operator::Pair;
 use netloom_infer::pursuit::Pursuit;
 use netloom_infer::{
-    Counted, Dictionary, Grid, LaneScheme, Operator, Options, Order, Participants, Target, Verdict, estimate,
+    Counted, Dictionary, Grid, LaneScheme, Operator, Order, Participants, Settings, Target, Verdict, estimate,
 };
 use netloom_model::{Control, Fabric, HostId, StopReason};
 use netloom_routing::{Engine, EngineOptions, route};
@@ -37,7 +37,8 @@ fn what_hosts_send_and_receive_is_always_kept() {
         &operator,
         &[job],
         &Counted::exactly(counters.clone()),
-        &Options::default(),
+        &[],
+        &Settings::default(),
         &Control::new(),
     );
     for (row, (a, b)) in operator.forward(&found.bytes).iter().zip(&counters).enumerate() {
@@ -59,7 +60,8 @@ fn pairs_over_rows_without_bytes_are_left_out() {
         &operator,
         &[job],
         &Counted::exactly(operator.forward(&truth)),
-        &Options::default(),
+        &[],
+        &Settings::default(),
         &Control::new(),
     );
     assert_eq!(found.possible, 1);
@@ -83,7 +85,8 @@ fn missing_rows_are_not_taken_for_zero() {
             &operator,
             std::slice::from_ref(&job),
             &Counted::exactly(known),
-            &Options::default(),
+            &[],
+            &Settings::default(),
             &Control::new(),
         );
         let wrong = found.bytes.iter().zip(&truth).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
@@ -98,7 +101,8 @@ fn mirrored_ranks_are_those_of_a_crystal_router() {
     let job = all(&fabric);
     let operator = operator(&fabric, &job);
     let grid = Grid { sides: [8, 1, 1], order: Order::Rows };
-    let mut dictionary = Dictionary::new(&operator, 0, &job, grid);
+    let settings = Settings::default();
+    let mut dictionary = Dictionary::new(&operator, 0, &job, grid, &settings.dictionary);
     let before = dictionary.len();
     dictionary.add_mechanisms();
     let pairs = |atom: Atom| {
@@ -142,8 +146,11 @@ fn a_halo_exchange_is_four_atoms() {
             }
         })
         .collect();
-    let target = Target::relative(&Counted::exactly(operator.forward(&truth)), |_| true);
-    let mut pursuit = Pursuit::new(&operator, Dictionary::new(&operator, 0, &job, grid), &target);
+    let settings = Settings::default();
+    let counted = Counted::exactly(operator.forward(&truth));
+    let target = Target::relative(&counted, &settings.counters, |_| true);
+    let dictionary = Dictionary::new(&operator, 0, &job, grid, &settings.dictionary);
+    let mut pursuit = Pursuit::new(&operator, dictionary, &target, &settings.pursuit);
     pursuit.neighbours(&Control::new());
     assert!(pursuit.left() < 1e-12, "{}", pursuit.left());
     let mut atoms = pursuit.atoms();
@@ -168,7 +175,8 @@ fn a_stop_gives_what_is_known() {
         &operator,
         &[job],
         &Counted::exactly(operator.forward(&truth)),
-        &Options::default(),
+        &[],
+        &Settings::default(),
         &control,
     );
     assert_eq!(found.bytes.len(), operator.pairs());
@@ -184,8 +192,14 @@ fn nothing_to_find_is_nothing_found() {
     let operator_of_one = operator(&fabric, &lonely);
     assert_eq!(operator_of_one.pairs(), 0);
     let rows = vec![0.0; operator_of_one.rows()];
-    let found =
-        estimate(&operator_of_one, &[lonely], &Counted::exactly(rows), &Options::default(), &Control::new());
+    let found = estimate(
+        &operator_of_one,
+        &[lonely],
+        &Counted::exactly(rows),
+        &[],
+        &Settings::default(),
+        &Control::new(),
+    );
     assert!(found.bytes.is_empty() && found.jobs[0].grid.is_none());
     let job = all(&fabric);
     let operator = operator(&fabric, &job);
@@ -193,7 +207,8 @@ fn nothing_to_find_is_nothing_found() {
         &operator,
         &[job],
         &Counted::exactly(vec![0.0; operator.rows()]),
-        &Options::default(),
+        &[],
+        &Settings::default(),
         &Control::new(),
     );
     assert!(found.bytes.iter().all(|&b| b == 0.0));

@@ -2,7 +2,7 @@
 
 use netloom_infer::operator::Pair;
 use netloom_infer::{
-    Counted, Estimate, LaneScheme, Operator, Options, Participants, Verdict, errors, estimate, span, traffic,
+    Counted, Estimate, LaneScheme, Operator, Participants, Settings, Verdict, errors, estimate, span, traffic,
 };
 use netloom_model::rng::{below, stream, unit};
 use netloom_model::{Control, Fabric, HostId, LaneMap, PathChoice, Routes};
@@ -54,7 +54,7 @@ fn irregular(operator: &Operator, hosts: u32, partners: u64) -> Vec<f64> {
 }
 
 fn answer(operator: &Operator, jobs: &[Participants], counted: &Counted) -> Estimate {
-    estimate(operator, jobs, counted, &Options::default(), &Control::new())
+    estimate(operator, jobs, counted, &[], &Settings::default(), &Control::new())
 }
 
 fn near(a: f64, b: f64) -> bool {
@@ -148,7 +148,7 @@ fn the_same_routes_again_say_nothing_new() {
     let link = fabric.links().find(|&l| fabric.between_switches(l) && rows[l.index()] > 0.0).unwrap();
     intervals[0].bytes[link.index()] = f64::NAN;
     intervals[1].bytes[fabric.host_link(HostId(3)).index()] = f64::NAN;
-    let joined = span(&fabric, &stack, &intervals).unwrap();
+    let joined = span(&fabric, &stack, &intervals, &Default::default()).unwrap();
     assert!(
         joined.factors.iter().zip([1.0, 1.0 / 3.0, 1.0, 1.0]).all(|(a, b)| near(*a, b)),
         "{:?}",
@@ -224,17 +224,18 @@ fn intervals_become_one_span_and_other_traffic_is_told() {
     let first = counted(0, &[(0, 1, 6.0), (1, 2, 2.0)]);
     let twice = counted(1, &[(0, 1, 12.0), (1, 2, 4.0)]);
     let other = counted(1, &[(0, 1, 12.0), (1, 2, 4.0), (2, 0, 3.0)]);
-    let same = span(&fabric, &stack, &[first.clone(), twice]).unwrap();
-    assert_eq!(same.other(), None);
+    let same = span(&fabric, &stack, &[first.clone(), twice], &Default::default()).unwrap();
+    assert_eq!(same.other(&Default::default()), None);
     assert_eq!((same.factors, same.apart), (vec![1.0, 0.5], vec![0.0, 0.0]));
     assert_eq!(same.counted.bytes, x(&[(0, 1, 6.0), (1, 2, 2.0)]));
-    let differs = span(&fabric, &stack, &[first.clone(), other]).unwrap();
+    let differs = span(&fabric, &stack, &[first.clone(), other], &Default::default()).unwrap();
     assert_eq!(differs.factors, [1.0, 16.0 / 38.0]);
     assert!(differs.apart.iter().all(|a| *a > 0.05), "{:?}", differs.apart);
-    assert!(differs.other().is_some());
+    assert!(differs.other(&Default::default()).is_some());
     let nothing = Counted::exactly(vec![0.0; first.bytes.len()]);
-    let refused = span(&fabric, &stack, &[first.clone(), nothing]).unwrap_err().to_string();
+    let refused =
+        span(&fabric, &stack, &[first.clone(), nothing], &Default::default()).unwrap_err().to_string();
     assert!(refused.starts_with("interval 1: no bytes"), "{refused}");
-    let refused = span(&fabric, &stack, &[first]).unwrap_err().to_string();
+    let refused = span(&fabric, &stack, &[first], &Default::default()).unwrap_err().to_string();
     assert_eq!(refused, "expected 2 intervals, one a routing, found 1");
 }

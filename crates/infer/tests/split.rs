@@ -1,7 +1,7 @@
 //! Ways that split: the operator, against splitting every pair's bytes switch by switch; links that are alike.
 
 use netloom_infer::operator::Pair;
-use netloom_infer::{Counted, LaneScheme, Operator, Participants, Routing, alike_as_one};
+use netloom_infer::{Counted, LaneScheme, Operator, Participants, Routing, merge_equivalent_links};
 use netloom_model::rng::{normal, stream, unit};
 use netloom_model::{Fabric, HostId, SwitchId};
 use netloom_routing::{Engine, EngineOptions, PathSet, route};
@@ -150,7 +150,8 @@ fn links_that_share_traffic_are_as_exact_as_their_sum() {
         up.iter().zip(off).for_each(|(&l, off)| bytes[l] += off - mean);
     }
     let even = vec![0.0; operator.rows()];
-    let (joined, alike) = alike_as_one(&operator, &Counted::exactly(bytes.clone()), &even);
+    let (joined, alike) =
+        merge_equivalent_links(&operator, &Counted::exactly(bytes.clone()), &even, &Default::default());
     assert_eq!((alike.rows, alike.groups), (64, 16));
     assert!((0.02..0.06).contains(&alike.apart), "{}", alike.apart);
     let known: Vec<usize> = (0..operator.rows()).filter(|&r| joined.bytes[r].is_finite()).collect();
@@ -161,7 +162,7 @@ fn links_that_share_traffic_are_as_exact_as_their_sum() {
     }
     let first = fabric.links().find(|&l| fabric.between_switches(l)).unwrap().index();
     bytes[first] = f64::NAN;
-    let (joined, _) = alike_as_one(&operator, &Counted::exactly(bytes), &even);
+    let (joined, _) = merge_equivalent_links(&operator, &Counted::exactly(bytes), &even, &Default::default());
     let (mean, deviation) = (joined.bytes[first], joined.deviation[first]);
     assert!(deviation > 0.002 * mean && deviation < 0.05 * mean, "{mean} {deviation}");
     assert!((mean - exact[first]).abs() < 4.0 * deviation);
@@ -174,6 +175,7 @@ fn tables_are_left_as_they_are() {
     let routes = route(Engine::Ftree, &fabric, &detect(&fabric), &EngineOptions::default()).unwrap();
     let operator = Operator::new(&fabric, &routes, &LaneScheme::One, &everybody(&fabric)).unwrap();
     let counted = Counted::exactly(operator.forward(&amounts(operator.pairs(), 1)));
-    let (same, alike) = alike_as_one(&operator, &counted, &vec![0.0; operator.rows()]);
+    let (same, alike) =
+        merge_equivalent_links(&operator, &counted, &vec![0.0; operator.rows()], &Default::default());
     assert_eq!((same, alike.groups), (counted, 0));
 }

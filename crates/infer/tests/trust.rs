@@ -3,7 +3,7 @@
 use netloom_formats::read_mtx;
 use netloom_infer::operator::Pair;
 use netloom_infer::{
-    Counted, Estimate, LaneScheme, Operator, Options, Participants, Verdict, errors, estimate, traffic,
+    Counted, Estimate, LaneScheme, Operator, Participants, Settings, Verdict, errors, estimate, traffic,
 };
 use netloom_model::rng::{below, normal, stream, unit};
 use netloom_model::{Control, Fabric, HostId, LaneMap};
@@ -33,7 +33,7 @@ fn infer(
         *deviation = noise * *bytes;
         *bytes = (*bytes + *deviation * normal(&mut draw)).max(0.0);
     }
-    let found = estimate(&operator, &jobs, &counted, &Options::default(), &Control::new());
+    let found = estimate(&operator, &jobs, &counted, &[], &Settings::default(), &Control::new());
     let over_hosts = |bytes: &[f64]| traffic(fabric, &operator, &jobs, bytes);
     let off = errors(fabric, &over_hosts(&found.bytes), &over_hosts(&truth)).unwrap();
     (found, [off.pairs, off.leaf_sums])
@@ -151,7 +151,7 @@ fn two_of_a_star(sent: [(u32, u32, f64); 2]) -> Estimate {
     }
     let counted = Counted::exactly(all.forward(&truth));
     let (operator, jobs) = of(vec![HostId(0), HostId(1)]);
-    estimate(&operator, &jobs, &counted, &Options::default(), &Control::new())
+    estimate(&operator, &jobs, &counted, &[], &Settings::default(), &Control::new())
 }
 
 /// A jobs file that names hosts which did not talk explains nothing, and knows nothing.

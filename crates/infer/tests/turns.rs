@@ -2,7 +2,7 @@
 
 use netloom_infer::model::Start;
 use netloom_infer::operator::Pair;
-use netloom_infer::{Counted, Estimate, LaneScheme, Operator, Options, Participants, estimate};
+use netloom_infer::{Counted, Estimate, LaneScheme, Operator, Participants, Settings, estimate};
 use netloom_model::rng::{normal, stream};
 use netloom_model::{Control, HostId, LaneMap};
 use netloom_routing::{Engine, EngineOptions, route};
@@ -33,7 +33,7 @@ fn beside(louder: f64, noise: f64) -> (Estimate, [f64; 2]) {
     let mut draw = stream(5, 5);
     let bytes = exact.iter().map(|b| (b * (1.0 + noise * normal(&mut draw))).max(0.0)).collect();
     let counted = Counted { bytes, deviation: exact.iter().map(|b| noise * b).collect() };
-    let found = estimate(&operator, &jobs, &counted, &Options::default(), &Control::new());
+    let found = estimate(&operator, &jobs, &counted, &[], &Settings::default(), &Control::new());
     let error = |job: u32| {
         let of_job = operator.iter().zip(&found.bytes).zip(&truth).filter(|((pair, _), _)| pair.job == job);
         let add = |(wrong, all): (f64, f64), ((_, x), t): ((Pair, &f64), &f64)| {

@@ -1,7 +1,7 @@
 //! Jobs: which application, on which hosts, with which rank where.
 
+use crate::fabric::machines::AdapterChoice;
 use crate::ids::HostId;
-use crate::machines::AdapterChoice;
 
 /// Where a job's rank-to-rank traffic comes from.
 #[derive(Clone, Debug, PartialEq)]

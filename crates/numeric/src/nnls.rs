@@ -100,7 +100,7 @@ impl NonNegative {
     pub fn solve(&mut self, target_norm: f64, tolerance: f64) {
         // A column that depends on others is not tried again in this call.
         let mut barred = vec![false; self.len()];
-        self.settle(&mut barred);
+        self.solve_passive(&mut barred);
         for _ in 0..8 * self.len() + 8 {
             let best = (0..self.len())
                 .filter(|&c| self.coefficient[c] == 0.0 && !barred[c] && self.gram[c][c] > 0.0)
@@ -109,7 +109,7 @@ impl NonNegative {
             match best {
                 Some((column, gain)) if gain > tolerance * target_norm => {
                     self.used.push(column);
-                    self.settle(&mut barred);
+                    self.solve_passive(&mut barred);
                 }
                 _ => break,
             }
@@ -117,7 +117,7 @@ impl NonNegative {
     }
 
     /// Solves for the columns in use; those that would become negative leave.
-    fn settle(&mut self, barred: &mut [bool]) {
+    fn solve_passive(&mut self, barred: &mut [bool]) {
         loop {
             let (solution, dependent) = self.least_squares();
             if let Some(column) = dependent {

@@ -89,17 +89,17 @@ pub struct LpAnswer {
 }
 
 /// Steps between two looks at the errors.
-const LOOK: usize = 40;
+const CHECK_INTERVAL: usize = 40;
 /// Restart where the step shrank to this share of the first since the last restart.
-const ENOUGH: f64 = 0.2;
+const SUFFICIENT_DECREASE: f64 = 0.2;
 /// Or to this, and it grows again.
-const TURN: f64 = 0.8;
+const NECESSARY_DECREASE: f64 = 0.8;
 /// Or where this share of all steps was taken since.
-const LONG: f64 = 0.36;
+const ARTIFICIAL_RESTART: f64 = 0.36;
 /// Beside rows with a price, the others add up to so much: they are few and long, and what they ask comes first.
-const FIRM: f64 = 20.0;
+const UNPRICED_ROW_SCALE: f64 = 20.0;
 /// How far the primal weight follows what was seen, in logarithms.
-const FOLLOW: f64 = 0.5;
+const WEIGHT_SMOOTHING: f64 = 0.5;
 
 /// Solves `program` from zero.
 pub fn solve_lp<A: LinearMap>(
@@ -115,7 +115,7 @@ pub fn solve_lp<A: LinearMap>(
         run.step(steps);
         steps += 1;
         let stopped = stop();
-        if steps % LOOK == 0 || steps == effort.steps || stopped {
+        if steps % CHECK_INTERVAL == 0 || steps == effort.steps || stopped {
             error = scaled.error(&run.next);
             if error <= effort.tolerance {
                 end = LpEnd::Optimal;
@@ -173,8 +173,9 @@ impl<'a, A: LinearMap> Scaled<'a, A> {
         assert!(program.target.len() == rows && program.slack.len() == rows);
         let sums = map.forward_sizes(program.size);
         let price = |r: usize| program.price.map_or(f64::INFINITY, |price| price[r]);
-        let adds_up_to =
-            |r: usize| if program.price.is_some() && price(r) == f64::INFINITY { FIRM } else { 1.0 };
+        let adds_up_to = |r: usize| {
+            if program.price.is_some() && price(r) == f64::INFINITY { UNPRICED_ROW_SCALE } else { 1.0 }
+        };
         let up: Vec<f64> = (0..rows).map(|r| 1.0 / adds_up_to(r)).collect();
         // Free and empty rows are left out.
         let used = |r: usize| sums[r] > 0.0 && program.slack[r].is_finite();
@@ -277,9 +278,9 @@ impl<'a, A: LinearMap> Run<'a, A> {
         }
         self.last = moved;
         let restart = self.since > 0
-            && (moved <= ENOUGH * self.first
-                || (moved <= TURN * self.first && turned)
-                || self.since as f64 >= (LONG * total as f64).max(LOOK as f64));
+            && (moved <= SUFFICIENT_DECREASE * self.first
+                || (moved <= NECESSARY_DECREASE * self.first && turned)
+                || self.since as f64 >= (ARTIFICIAL_RESTART * total as f64).max(CHECK_INTERVAL as f64));
         if restart {
             self.restart();
             return;
@@ -342,7 +343,7 @@ impl<'a, A: LinearMap> Run<'a, A> {
         }
         if primal > 0.0 && dual > 0.0 {
             let seen = (dual / primal).sqrt().clamp(self.weight / 30.0, self.weight * 30.0);
-            self.weight = (FOLLOW * seen.ln() + (1.0 - FOLLOW) * self.weight.ln()).exp();
+            self.weight = (WEIGHT_SMOOTHING * seen.ln() + (1.0 - WEIGHT_SMOOTHING) * self.weight.ln()).exp();
         }
         // Rounding would add up in what is carried along.
         self.next.image = p.forward(&self.next.z);

@@ -115,7 +115,7 @@ pub fn afar(
 }
 
 /// Links below this share of the hottest are left alone.
-const WORTH: f64 = 0.5;
+const LEAST_OF_HOTTEST: f64 = 0.5;
 
 /// Key of a link by load: the bits of a float that is not negative sort as the float does.
 fn rank(link: LinkId, load: f64) -> (u64, Reverse<u32>) {
@@ -225,7 +225,7 @@ impl<'a> Repair<'a> {
 
     /// All links are worth a try again; returns the load down to which.
     fn wake(&mut self, max_load: f64) -> f64 {
-        let floor = max_load.max(WORTH * self.top());
+        let floor = max_load.max(LEAST_OF_HOTTEST * self.top());
         self.waiting = (0..self.load.len()).map(|i| rank(LinkId(i as u32), self.load[i])).collect();
         floor
     }

@@ -20,7 +20,7 @@ use crate::search::start;
 use crate::search::state::State;
 use crate::search::state::items::items;
 use crate::search::state::objective::Objective;
-use crate::search::state::slots::View;
+use crate::search::state::slots::Slots;
 use crate::search::target::switch_target;
 use crate::solve::check_reachable;
 use crate::tables::{admissible_lft, routes_with_paths};
@@ -45,7 +45,7 @@ pub fn coloured(
     let items = items(fabric, traffic, background);
     check_reachable(fabric, paths, traffic, &items)?;
     let base = admissible_lft(fabric, structure, paths, lft, background.lmc);
-    let view = View::new(fabric, structure, paths, true);
+    let view = Slots::new(fabric, structure, paths, true);
     let mut state = State::empty(&view, &items, Objective::single(switch_target(fabric, structure, &items)));
     let control = Control::new();
     let budget = Budget { control: &control, limit: u64::MAX };

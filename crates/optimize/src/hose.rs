@@ -34,7 +34,7 @@ use crate::tables::admissible_lft;
 use crate::worst::{Crossing, Crossings, check_hose, entries, of_others};
 
 /// Matrices at hand at most: every one has loads of its own in the search.
-const MOST: usize = 32;
+const MOST_MATRICES: usize = 32;
 /// Path searches in all, unless told.
 const WORK: u64 = 4_000_000;
 /// Pairs of leaf and destination up to which the even matrix is looked at.
@@ -226,7 +226,7 @@ fn run(setting: Setting, hose: &Hose) -> Result<OptimizedHose, OptimizeError> {
         }
         // What these routes suffer most joins; unless they are as good as the matrices at hand ask already.
         let open = next.value.0 > found.objective * (1.0 + TOLERANCE);
-        if open && scenarios.len() < MOST {
+        if open && scenarios.len() < MOST_MATRICES {
             add_worst(fabric, hose, &next, lower_bound, &mut scenarios, control)?;
         }
         if better {

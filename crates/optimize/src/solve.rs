@@ -15,8 +15,8 @@ use crate::search::start::from_tables;
 use crate::search::state::State;
 use crate::search::state::items::Items;
 use crate::search::state::objective::Objective;
-use crate::search::state::slots::View;
-use crate::search::state::today::Keep;
+use crate::search::state::slots::Slots;
+use crate::search::state::today::TodaysEntries;
 use crate::search::{How, search};
 use crate::tables::{admissible_lft, routes_with_paths};
 
@@ -72,7 +72,7 @@ pub(crate) fn solve_patiently(
 ) -> Result<Solved, OptimizeError> {
     let Setting { fabric, structure, paths, background, options, control } = setting;
     let base = admissible_lft(fabric, structure, paths, lft, background.lmc);
-    let view = View::new(fabric, structure, paths, true);
+    let view = Slots::new(fabric, structure, paths, true);
     // Where nothing may change there is nothing to search for.
     let still = options.change.is_some_and(|change| change.most == Some(0));
     let limit = if still { 0 } else { options.work.unwrap_or(default_work) };
@@ -115,13 +115,13 @@ pub(crate) fn solve_patiently(
 /// Makes the state keep to today's tables as `change` asks.
 fn hold<'v>(state: &mut State<'v>, base: &'v Lft, change: &Change) {
     let groups = state.items.groups();
-    state.today = Some(Keep::new(base, change.penalty, change.most.unwrap_or(u64::MAX), groups));
+    state.today = Some(TodaysEntries::new(base, change.penalty, change.most.unwrap_or(u64::MAX), groups));
     if change.frozen.iter().any(|&f| f) {
         state.frozen = state.items.host.iter().map(|h| change.frozen[h.index()]).collect();
     }
 }
 
-fn believed(state: &State, view: &View) -> Vec<Vec<f64>> {
+fn believed(state: &State, view: &Slots) -> Vec<Vec<f64>> {
     let slots = view.slots();
     let layer = |k: usize| {
         let mut load = vec![0.0; view.fabric.link_count()];

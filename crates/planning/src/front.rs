@@ -10,7 +10,7 @@ pub struct Merit {
 }
 
 /// Slowdowns that differ by less are equal: they are sums of the same numbers in another order.
-const ALIKE: f64 = 1e-9;
+const EQUAL_SLOWDOWN: f64 = 1e-9;
 
 /// The best so far, cheapest first; slowdowns fall as prices rise.
 #[derive(Clone, Debug)]
@@ -29,7 +29,7 @@ impl<T> Front<T> {
     pub fn beats(&self, merit: Merit) -> bool {
         // Of all that are no dearer, the dearest is the quickest.
         let cheaper = self.members.partition_point(|(m, _)| m.price <= merit.price);
-        cheaper > 0 && self.members[cheaper - 1].0.slowdown <= merit.slowdown * (1.0 + ALIKE)
+        cheaper > 0 && self.members[cheaper - 1].0.slowdown <= merit.slowdown * (1.0 + EQUAL_SLOWDOWN)
     }
 
     /// Takes a member in, unless something beats it; what it beats falls out.
@@ -40,7 +40,7 @@ impl<T> Front<T> {
         let from = self.members.partition_point(|(m, _)| m.price < merit.price);
         let beaten = self.members[from..]
             .iter()
-            .take_while(|(m, _)| m.slowdown * (1.0 + ALIKE) >= merit.slowdown)
+            .take_while(|(m, _)| m.slowdown * (1.0 + EQUAL_SLOWDOWN) >= merit.slowdown)
             .count();
         self.members.splice(from..from + beaten, [(merit, member)]);
     }

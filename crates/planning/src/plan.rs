@@ -126,10 +126,10 @@ pub struct Answer {
 }
 
 /// Prices at which the limit is told.
-const TOLD: u32 = 25;
+const LIMIT_PRICES: u32 = 25;
 
 /// Designs between two looks at the control.
-const A_LOOK: u64 = 1 << 14;
+const DESIGNS_PER_CHECK: u64 = 1 << 14;
 
 /// Answers a request.
 ///
@@ -254,8 +254,8 @@ fn told(limits: &Limits, front: &[Planned]) -> Vec<Limit> {
         return vec![last.limit];
     }
     let ratio = last.price / first.price;
-    let price = |step: u32| first.price * ratio.powf(f64::from(step) / f64::from(TOLD - 1));
-    let inner = (1..TOLD - 1).into_par_iter().filter_map(|step| limits.at(price(step)));
+    let price = |step: u32| first.price * ratio.powf(f64::from(step) / f64::from(LIMIT_PRICES - 1));
+    let inner = (1..LIMIT_PRICES - 1).into_par_iter().filter_map(|step| limits.at(price(step)));
     let mut told: Vec<Limit> = inner.collect();
     told.insert(0, first.limit);
     told.push(last.limit);
@@ -310,7 +310,7 @@ fn cost(request: &Request, node: f64, planned: &Planned) -> f64 {
 }
 
 /// By how much a number must be less to be less.
-const LESS: f64 = 1.0 - 1e-9;
+const STRICTLY_LESS: f64 = 1.0 - 1e-9;
 
 /// Whether the goal takes one design rather than the other, or rather than none.
 fn prefers(request: &Request, one: &Planned, other: Option<&Planned>) -> bool {
@@ -320,14 +320,16 @@ fn prefers(request: &Request, one: &Planned, other: Option<&Planned>) -> bool {
         return false;
     }
     let Some(other) = other else { return goal.budget.is_some() || goal.slowdown.is_some() };
-    let cheaper = price < other.price * LESS;
-    let quicker = estimate < other.slowdown.estimate * LESS;
+    let cheaper = price < other.price * STRICTLY_LESS;
+    let quicker = estimate < other.slowdown.estimate * STRICTLY_LESS;
     if goal.budget.is_some() {
         quicker || cheaper && estimate <= other.slowdown.estimate
     } else if goal.slowdown.is_some() {
         cheaper
     } else {
-        request.node_price.is_some_and(|node| cost(request, node, one) < cost(request, node, other) * LESS)
+        request
+            .node_price
+            .is_some_and(|node| cost(request, node, one) < cost(request, node, other) * STRICTLY_LESS)
     }
 }
 
@@ -364,7 +366,7 @@ impl Judge<'_> {
             divisors,
             &mut |design| {
                 best.designs += 1;
-                if best.designs.is_multiple_of(A_LOOK) && control.stopped().is_some() {
+                if best.designs.is_multiple_of(DESIGNS_PER_CHECK) && control.stopped().is_some() {
                     stopped = true;
                     return ControlFlow::Break(());
                 }

@@ -14,7 +14,7 @@
 //! | [`mix`](mod@mix) | changing tables while packets run |
 //! | [`scenario`], [`simulate`] | scenarios, and what their runs show |
 //! | [`sampled`] | paths sampled inside the packets of runs |
-//! | [`states`] | runs that are broken off and go on |
+//! | [`states`](simulating::states) | runs that are broken off and go on |
 //! | [`counters`] | port counters |
 //! | [`infer`](mod@infer) | traffic from them |
 //! | [`bases`](mod@bases) | bases of traffic, and what is recovered in them |
@@ -26,38 +26,30 @@
 
 mod arguments;
 pub mod arrays;
-pub mod bases;
 pub mod check;
 mod content;
 pub mod counters;
-pub mod equations;
 pub mod errors;
-pub mod exact;
 pub mod fabric;
 mod findings;
-pub mod hose;
-pub mod infer;
+pub mod inference;
 pub mod io;
 pub mod jobs;
-pub mod judged;
 pub mod lanes;
-pub mod layers;
 pub mod loads;
-mod memory;
-pub mod mix;
-pub mod optimize;
-pub mod optimized;
+pub mod optimizing;
 pub mod plan;
 pub mod recorded;
 mod results;
 mod routes;
 pub mod run;
-pub mod sampled;
-pub mod scenario;
-pub mod simulate;
-pub mod states;
+pub mod simulating;
 pub mod sums;
 mod traffic;
+
+use inference::{bases, equations, infer};
+use optimizing::{exact, hose, judged, layers, mix, optimize, optimized};
+use simulating::{sampled, scenario, simulate};
 
 use pyo3::prelude::*;
 

@@ -27,16 +27,16 @@ use crate::grid::{self, Grid};
 
 /// Shares, in hundredths, above which pieces are a dragonfly: groups of the usual size; neighbours among the pairs of
 /// a group; groups that are joined among pairs of groups; switches that needed no help to find their group.
-const OF_USUAL_SIZE: usize = 50;
-const ADJACENT: usize = 15;
-const JOINED: usize = 80;
-const SETTLED: usize = 75;
+const USUAL_SIZE_PERCENT: usize = 50;
+const ADJACENT_PERCENT: usize = 15;
+const JOINED_PERCENT: usize = 80;
+const UNAIDED_PERCENT: usize = 75;
 
 /// Share of pairs of stated groups, in hundredths, that cables must join at least.
-const STATED_JOINED: usize = 50;
+const STATED_JOINED_PERCENT: usize = 50;
 
 /// Of a group of two hops that lacks cables, switches in hundredths that are at most 2 cables from each.
-const NEAR: usize = 80;
+const NEAR_PERCENT: usize = 80;
 
 /// The groups of a dragonfly, numbered by their first switch.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -88,12 +88,12 @@ pub(crate) fn find(fabric: &Fabric) -> Option<Groups> {
         limits.dedup();
         let pieces = limits.into_iter().map(|t| cables.pieces(measure, t));
         let pieces = pieces.into_iter().find(|pieces| pieces.len() > 1 && cables.narrow(pieces, near))?;
-        describe(fabric, &cables, cables.settle(pieces)?, false)
+        describe(fabric, &cables, cables.assign_rest(pieces)?, false)
     };
     // A chain of four switches has two pairs that are alike, too.
     let enough = |groups: &Groups| groups.count > 2 && groups.switches_a_group > 2;
     let exact = found(&cables.shared, 100).or_else(|| found(&cables.likeness, 100).filter(enough));
-    match exact.or_else(|| found(&cables.shared, NEAR).filter(enough)) {
+    match exact.or_else(|| found(&cables.shared, NEAR_PERCENT).filter(enough)) {
         Some(groups) => Some(the_right_way_round(fabric, &cables, groups)),
         None => {
             let of = cliques::find(&with_counts(fabric, &cables.near))?;
@@ -125,7 +125,7 @@ pub fn unfit(fabric: &Fabric, stated: &[u32]) -> Option<String> {
         joined.extend(others.filter(|(a, b)| a < b));
     }
     let pairs = count * (count - 1) / 2;
-    (100 * joined.len() < STATED_JOINED * pairs).then(|| {
+    (100 * joined.len() < STATED_JOINED_PERCENT * pairs).then(|| {
         format!(
             "expected groups that are joined to each other, found {count} groups of which cables join {} of {pairs} pairs",
             joined.len()
@@ -289,7 +289,7 @@ impl Cables {
     }
 
     /// The group of every switch: that of its piece, or where most of its neighbours are.
-    fn settle(&self, mut pieces: Vec<Vec<u32>>) -> Option<Vec<u32>> {
+    fn assign_rest(&self, mut pieces: Vec<Vec<u32>>) -> Option<Vec<u32>> {
         // The usual size is that of the piece of the switch in the middle.
         pieces.sort_by_key(|piece| (std::cmp::Reverse(piece.len()), piece[0]));
         let (mut before, all) = (0, self.near.len());
@@ -303,7 +303,7 @@ impl Cables {
         for (i, piece) in groups.iter().enumerate() {
             piece.iter().for_each(|&s| of[s as usize] = i as u32);
         }
-        if 100 * of.iter().filter(|&&g| g != u32::MAX).count() < SETTLED * all {
+        if 100 * of.iter().filter(|&&g| g != u32::MAX).count() < UNAIDED_PERCENT * all {
             return None;
         }
         let settled = of.clone();
@@ -336,7 +336,7 @@ fn describe(fabric: &Fabric, cables: &Cables, of: Vec<u32>, stated: bool) -> Opt
     of.iter().for_each(|&g| sizes[g as usize] += 1);
     let usual = usual(&sizes)?;
     let even = sizes.iter().filter(|&&size| size == usual).count();
-    if count < 2 || (!stated && 100 * even < OF_USUAL_SIZE * count) {
+    if count < 2 || (!stated && 100 * even < USUAL_SIZE_PERCENT * count) {
         return None;
     }
     // Pairs of switches of a group that are neighbours, and those whose cables all died; cables a pair of groups.
@@ -361,7 +361,7 @@ fn describe(fabric: &Fabric, cables: &Cables, of: Vec<u32>, stated: bool) -> Opt
     }
     let within: usize = sizes.iter().map(|&n| n * (n - 1) / 2).sum();
     let between = count * (count - 1) / 2;
-    let loose = 100 * adjacent < ADJACENT * within || 100 * built.len() < JOINED * between;
+    let loose = 100 * adjacent < ADJACENT_PERCENT * within || 100 * built.len() < JOINED_PERCENT * between;
     if loose && !stated {
         return None;
     }

@@ -31,9 +31,9 @@ const STEPS: usize = 100_000_000;
 const DESTINATIONS: usize = 64;
 const ORDERS: usize = 8;
 /// Switches that are tried as the top of an order, at most.
-const TOPS: usize = 24;
+const MOST_TOPS: usize = 24;
 /// How much less load another order must promise, relatively, to replace the first.
-const WORTH_IT: f64 = 0.01;
+const LEAST_GAIN: f64 = 0.01;
 
 /// An order of a part's switches.
 #[derive(Clone, Debug)]
@@ -118,7 +118,7 @@ pub(crate) fn of_tree(graph: &SwitchGraph, part: &[usize], levels: &[u32], lost_
     if !lost.contains(&true) {
         let whole = alike(graph, part, levels);
         let enough = whole || carries_enough(graph, part, &first.rank);
-        if whole || (enough && part.len() > TOPS) {
+        if whole || (enough && part.len() > MOST_TOPS) {
             return first;
         }
         // Levels that carry enough give way to more, not for management alone.
@@ -152,12 +152,12 @@ fn alike(graph: &SwitchGraph, part: &[usize], levels: &[u32]) -> bool {
 fn carries_enough(graph: &SwitchGraph, part: &[usize], rank: &[u32]) -> bool {
     let links = part.iter().map(|&s| graph.neighbours(s).len()).sum::<usize>().max(1);
     let judge = Judge::new(graph, part, (STEPS / (8 * links)).max(ORDERS));
-    judge.spread(rank).load <= judge.shortest().max(judge.own_cable()) * (1.0 + WORTH_IT)
+    judge.spread(rank).load <= judge.shortest().max(judge.own_cable()) * (1.0 + LEAST_GAIN)
 }
 
 /// The order of what is no tree, by distance from one switch, and that switch; `first` is tried first.
 pub(crate) fn of_graph(graph: &SwitchGraph, part: &[usize], first: usize) -> (Order, usize) {
-    let others: Vec<usize> = spaced(part, TOPS).filter(|&s| s != first).collect();
+    let others: Vec<usize> = spaced(part, MOST_TOPS).filter(|&s| s != first).collect();
     let start = of_roots(graph, part, &[first]);
     let kinds: Vec<Other> = others.iter().map(|&s| Other::From(s)).collect();
     let (order, which) = best(graph, part, &[], start, &kinds);
@@ -180,7 +180,8 @@ fn best(
     let links = part.iter().map(|&s| graph.neighbours(s).len()).sum::<usize>().max(1);
     let others = &others[..others.len().min((STEPS / (2 * DESTINATIONS * links)).max(ORDERS))];
     let judge = Judge::new(graph, part, (STEPS / (2 * links * (others.len() + 1))).max(ORDERS));
-    let carries = |rank: &[u32]| if part.len() <= TOPS { judge.balanced(rank) } else { judge.spread(rank) };
+    let carries =
+        |rank: &[u32]| if part.len() <= MOST_TOPS { judge.balanced(rank) } else { judge.spread(rank) };
     let mut spread = carries(&first.rank);
     let (mut found, mut which) = (first, None);
     for (i, &other) in others.iter().enumerate() {
@@ -202,14 +203,14 @@ fn best(
 
 /// Whether an order carries enough more than another, or as much on shorter ways.
 fn better(one: Spread, other: Spread) -> bool {
-    let less = one.load < other.load * (1.0 - WORTH_IT);
+    let less = one.load < other.load * (1.0 - LEAST_GAIN);
     less || one.load <= other.load * (1.0 + 1e-9) && one.detours < other.detours
 }
 
 /// Switches to try on top: all of a small part, else half of them leaves with as many cables as any, spread over the
 /// part, then neighbours of those that lose pairs.
 fn tops(graph: &SwitchGraph, part: &[usize], levels: &[u32], lost: impl Fn(usize) -> bool) -> Vec<usize> {
-    if part.len() <= TOPS {
+    if part.len() <= MOST_TOPS {
         return part.to_vec();
     }
     let leaves = || part.iter().copied().filter(|&s| levels[s] == 0);
@@ -220,9 +221,9 @@ fn tops(graph: &SwitchGraph, part: &[usize], levels: &[u32], lost: impl Fn(usize
     near.sort_unstable();
     near.dedup();
     // In turn, so that a few tries have some of both.
-    let (mut whole, mut near) = (spaced(&whole, TOPS / 2), spaced(&near, TOPS / 2));
+    let (mut whole, mut near) = (spaced(&whole, MOST_TOPS / 2), spaced(&near, MOST_TOPS / 2));
     let mut tops = Vec::new();
-    for _ in 0..TOPS / 2 {
+    for _ in 0..MOST_TOPS / 2 {
         for s in [whole.next(), near.next()].into_iter().flatten() {
             if !tops.contains(&s) {
                 tops.push(s);

@@ -13,7 +13,7 @@
 //!
 //! Both bring cables into one total order of the ranks, so routes up and then down never wait in a circle (Autonet's
 //! argument: Schroeder et al., 1991). A pass over the links costs `hosted switches / 512`; the number of passes is
-//! bounded by [`PASSES`].
+//! bounded by [`MOST_RANKINGS`].
 
 use std::collections::VecDeque;
 
@@ -21,18 +21,18 @@ use crate::graph::{FAR, SwitchGraph};
 use crate::reach::{Reach, reach};
 
 /// Rankings that are tried for a part, at most.
-const PASSES: usize = 400;
+const MOST_RANKINGS: usize = 400;
 /// Cables of one losing leaf that are tried before the next leaf is.
-const CABLES: usize = 8;
+const CABLES_PER_LEAF: usize = 8;
 /// Losing leaves that are tried before no single cable helps.
-const LEAVES: usize = 6;
+const MOST_LEAVES: usize = 6;
 
 /// Changes the ranks of `part` until no pair of its switches with hosts is lost; the ranks are those of `rank` with
 /// which `lost` pairs are.
 pub(crate) fn mend(graph: &SwitchGraph, part: &[usize], rank: &mut Vec<u32>) {
     let mut found = reach(graph, part, rank);
     let mut passes = 0;
-    while found.lost_pairs > 0 && passes < PASSES {
+    while found.lost_pairs > 0 && passes < MOST_RANKINGS {
         match best_turn(graph, part, rank, &found, &mut passes) {
             Some((better, reach)) => (*rank, found) = (better, reach),
             None => break,
@@ -54,7 +54,7 @@ fn best_turn(
     let mut losing: Vec<usize> = part.iter().copied().filter(|&s| graph.hosts[s] > 0).collect();
     losing.retain(|&s| u64::from(found.reached[s]) < found.hosted);
     losing.sort_by_key(|&s| (found.reached[s], s));
-    for leaf in losing.into_iter().take(LEAVES) {
+    for leaf in losing.into_iter().take(MOST_LEAVES) {
         let mut best: Option<(Vec<u32>, Reach)> = None;
         for (low, high) in cables_to_turn(graph, rank, found, leaf) {
             let Some(turned) = turned(graph, part, rank, low, high) else { continue };
@@ -98,7 +98,7 @@ fn cables_to_turn(graph: &SwitchGraph, rank: &[u32], found: &Reach, leaf: usize)
         (u32::MAX - found.reached[t], usize::MAX - graph.neighbours(t).len(), rank[s], t, s)
     });
     cables.dedup();
-    cables.truncate(CABLES);
+    cables.truncate(CABLES_PER_LEAF);
     cables
 }
 

@@ -11,7 +11,7 @@ use crate::graph::{FAR, SwitchGraph};
 
 /// How often splits are moved, and how near to the largest load a link counts.
 const ROUNDS: u32 = 60;
-const SMOOTH: f64 = 0.05;
+const SMOOTHING: f64 = 0.05;
 
 /// What an order's ways carry.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -108,7 +108,7 @@ impl<'a> Judge<'a> {
             if highest <= self.own_cable() {
                 break;
             }
-            let price = |at: usize, c: f32| ((load[at] / highest - 1.0) / SMOOTH).exp() / f64::from(c);
+            let price = |at: usize, c: f32| ((load[at] / highest - 1.0) / SMOOTHING).exp() / f64::from(c);
             let mut cheapest = vec![0f64; graph.link_count()];
             for (ways, &(to, _)) in each.iter().zip(&self.towards) {
                 let mut next = vec![None; graph.len()];

@@ -42,7 +42,7 @@ pub(crate) fn allocate(
     seed: u64,
 ) -> Result<Vec<Given>, PlaceError> {
     let free = fabric.hosts().map(|h| fabric.alive(fabric.host_link(h))).collect();
-    let mut desk = Desk { fabric, machines, free };
+    let mut allocator = Allocator { fabric, machines, free };
     let mut given: Vec<Given> = vec![Given::default(); jobs.len()];
 
     let mut owner: Vec<Option<usize>> = vec![None; fabric.host_count()];
@@ -50,7 +50,7 @@ pub(crate) fn allocate(
     for (i, job) in jobs.iter().enumerate() {
         if let Allocation::Hosts(list) = &job.spec.allocation {
             let listed = names.resolve(job, list)?;
-            given[i] = share(job, desk.reserve(i, jobs, listed, &mut owner)?)?;
+            given[i] = share(job, allocator.reserve(i, jobs, listed, &mut owner)?)?;
         }
     }
     let count = machines.all().len();
@@ -60,7 +60,7 @@ pub(crate) fn allocate(
                 return Err(PlaceError::Start { job: job.spec.name.clone(), start, hosts: count });
             }
             let note = if start == 0 { String::new() } else { format!(" from host {start} on") };
-            given[i] = desk.take(job, (start as usize..count).collect(), note)?;
+            given[i] = allocator.take(job, (start as usize..count).collect(), note)?;
         }
     }
     let mut freed = None;
@@ -70,15 +70,15 @@ pub(crate) fn allocate(
             Allocation::Random => shuffled(count, seed, i),
             Allocation::RandomAtMost(most) => {
                 note = format!(" with at most {most} on a leaf");
-                desk.at_most(most, shuffled(count, seed, i))
+                allocator.at_most(most, shuffled(count, seed, i))
             }
             Allocation::Fragmented => {
-                let snapshot = || freed_in_order(&desk.usable(), &mut stream(seed, BACKGROUND_STREAM));
+                let snapshot = || freed_in_order(&allocator.usable(), &mut stream(seed, BACKGROUND_STREAM));
                 freed.get_or_insert_with(snapshot).clone()
             }
             Allocation::Hosts(_) | Allocation::Contiguous(_) => continue,
         };
-        given[i] = desk.take(job, order, note)?;
+        given[i] = allocator.take(job, order, note)?;
     }
     Ok(given)
 }
@@ -107,14 +107,14 @@ fn machines_per_copy(job: &ResolvedJob, ranks_per_host: u32) -> Result<usize, Pl
 }
 
 /// Who hands machines out.
-struct Desk<'a> {
+struct Allocator<'a> {
     fabric: &'a Fabric,
     machines: &'a Machines,
     /// By host.
     free: Vec<bool>,
 }
 
-impl Desk<'_> {
+impl Allocator<'_> {
     fn is_alive(&self, host: HostId) -> bool {
         self.fabric.alive(self.fabric.host_link(host))
     }

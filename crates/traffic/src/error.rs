@@ -108,10 +108,10 @@ pub enum PatternError {
 }
 
 impl PatternError {
-    pub(crate) fn unknown(name: &str, hint: Option<&str>) -> Self {
+    pub(crate) fn unknown(name: &str, hint: Option<&str>, known: &[&str]) -> Self {
         let help = match hint {
             Some(hint) => format!(", did you mean \"{hint}\"?"),
-            None => format!(": expected one of {}", crate::pattern::PATTERNS.join(", ")),
+            None => format!(": expected one of {}", known.join(", ")),
         };
         Self::UnknownPattern { name: name.into(), help }
     }

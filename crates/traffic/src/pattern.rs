@@ -96,7 +96,7 @@ pub fn pattern_in_groups(spec: &str, group_of: &[u32]) -> Result<Traffic, Patter
 fn made(spec: &str, endpoints: Option<u32>, group_of: Option<&[u32]>) -> Result<Traffic, PatternError> {
     let mut spec = Spec::parse(spec);
     if !PATTERNS.contains(&spec.name) {
-        return Err(PatternError::unknown(spec.name, nearest(spec.name, PATTERNS)));
+        return Err(PatternError::unknown(spec.name, nearest(spec.name, PATTERNS), &PATTERNS));
     }
     let common = Common::take(&mut spec)?;
     let traffic = match spec.name {

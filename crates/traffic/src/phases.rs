@@ -28,7 +28,7 @@ use crate::rows::Rows;
 pub const MAX_PHASES: usize = 1000;
 
 /// Different collectives whose matrices are kept.
-const KNOWN: usize = 64;
+const MOST_CACHED_COLLECTIVES: usize = 64;
 
 /// Why a run cannot be cut.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -172,7 +172,7 @@ impl Messages<'_> {
         }
         let each: Vec<&[Action]> = calls.iter().map(std::slice::from_ref).collect();
         let matrix = self.interval(&each);
-        if !uneven && self.known.len() < KNOWN {
+        if !uneven && self.known.len() < MOST_CACHED_COLLECTIVES {
             self.known.insert((kind, root, bytes), matrix.clone());
         }
         (Some(kind), matrix)

@@ -14,7 +14,7 @@ use crate::collective::{Algorithms, Collective};
 use crate::phases::{TraceError, phases};
 
 /// A share of all bytes below which it matters to nobody which ranks a collective was of.
-const MATTERS: f64 = 0.01;
+const LEAST_SHARE: f64 = 0.01;
 
 /// How a run becomes traffic.
 #[derive(Clone, Copy, Debug)]
@@ -167,7 +167,7 @@ fn doubt(run: &Workload, sent: f64, options: &RecordedOptions) -> Option<String>
     };
     let calls: u64 = alike.values().map(|&(_, calls)| calls).sum();
     let bytes: f64 = alike.values().map(|&(collective, calls)| each(collective) * calls as f64).sum();
-    if bytes <= MATTERS * sent || run.ranks() < 4 {
+    if bytes <= LEAST_SHARE * sent || run.ranks() < 4 {
         return None;
     }
     let mut meet = BTreeSet::new();

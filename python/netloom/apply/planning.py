@@ -19,7 +19,7 @@ import numpy as np
 from netloom import reading
 from netloom.errors import NetloomError, RoutingError
 from netloom.findings import Finding, finding, findings
-from netloom.strangers import blocks, with_entries
+from netloom.foreign_entries import blocks, with_entries
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -87,8 +87,8 @@ class Plan:
         return not self.findings
 
     def file(self, routes: Routes) -> bytes:
-        """Tables as OpenSM's `file` engine reads them; entries for strangers' LIDs stay as they are."""
-        return with_strangers(routes.to_bytes(), self.seen)
+        """Tables as OpenSM's `file` engine reads them; entries for foreign LIDs stay as they are."""
+        return with_foreign_entries(routes.to_bytes(), self.seen)
 
 
 def look(access: Access, file: Path | None = None, *, known: Fabric | None = None) -> Seen:
@@ -352,7 +352,7 @@ def mended(fabric: Fabric, routes: Routes) -> Routes:
     return found
 
 
-def with_strangers(file: bytes, seen: Seen) -> bytes:
+def with_foreign_entries(file: bytes, seen: Seen) -> bytes:
     """A file of routes with the present entries for what was not discovered.
 
     Routers and aggregation nodes have LIDs too, and a packet lost in discovery must not cost a host or switch

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from netloom import patience, reading
+from netloom import critical, reading
 from netloom.apply.journal import Journal, replace_file
 from netloom.apply.planning import (
     Plan,
@@ -28,7 +28,7 @@ from netloom.apply.planning import (
     lost_pairs,
     mended,
     read_tables,
-    with_strangers,
+    with_foreign_entries,
 )
 from netloom.errors import LiveError, NetloomError, RoutingError
 from netloom.live.tables import read_tables as read_all
@@ -148,7 +148,7 @@ def apply(
                 raise LiveError(
                     "nothing was applied: tables have changed since the plan was made, plan again"
                 )
-        with patience.change():
+        with critical.section():
             return _Sending(plan, manager, journal, file, seconds, progress).run(rolls_back, recovers)
 
 
@@ -323,7 +323,7 @@ class _Sending:
             notes.append(f"undone in one step: {error}")
             steps = []
         for i, tables in enumerate(steps[:-1], 1):
-            file = with_strangers(tables.to_bytes(), now)
+            file = with_foreign_entries(tables.to_bytes(), now)
             self.journal.put(self.number, f"undo-{i}", file)
             yield tables, file
         if data != self.old:
@@ -366,7 +366,7 @@ def restored(now: Seen, old: bytes, notes: list[str]) -> tuple[Routes, bytes]:
         notes.append(f"{still} pairs cannot talk under the old tables either, however these are mended")
     entries = repaired.changed_entries(tables)
     notes.append(f"{entries} entries of the old tables were mended: they led over cables that are cut")
-    return repaired, with_strangers(repaired.to_bytes(), now)
+    return repaired, with_foreign_entries(repaired.to_bytes(), now)
 
 
 def _look_again(seen: Seen, file: Path) -> Seen:

@@ -66,7 +66,7 @@ def _flat(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _text(result: dict[str, Any], most: int) -> str:
-    from netloom.interference.losses import WHY
+    from netloom.interference.losses import REASONS
 
     def interval(row: Mapping[str, Any]) -> list[str]:
         if row["minutes_lost"] is None:
@@ -112,7 +112,7 @@ def _text(result: dict[str, Any], most: int) -> str:
             silent[row["no_statement"]] = silent.get(row["no_statement"], 0) + 1
     parts.extend(
         f"no statement of {render.count(count)} run{'s' * (count > 1)}: {text}"
-        for why, text in WHY.items()
+        for why, text in REASONS.items()
         if (count := silent.get(why))
     )
     if result["unlisted_percent"] >= _TOLD_PERCENT:

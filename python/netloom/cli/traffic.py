@@ -11,7 +11,7 @@ from netloom.cli.shared.exits import UsageError
 from netloom.cli.shared.options import Options, ProductOptions
 from netloom.cli.shared.run import Run
 from netloom.findings import bad, finding
-from netloom.optimizing import doubt
+from netloom.optimizing import told_error
 from netloom.session import jobs_file
 from netloom.session.sources import is_stdin
 
@@ -219,7 +219,7 @@ def convert(
     run = Run("traffic-convert", options, endings=ENDINGS)
     net = None if fabric is None else run.fabric(fabric)
     demand = run.traffic(traffic, net, collectives=collectives, tell=False)
-    result = {**summary(demand), "output": write(run, demand, doubt.told(traffic))}
+    result = {**summary(demand), "output": write(run, demand, told_error.told(traffic))}
     return run.finish(result, lambda: text(result))
 
 
@@ -370,7 +370,7 @@ def _made_of(made: dict[str, float]) -> str:
     return f" ({', '.join(parts)})" if parts else ""
 
 
-def write(run: Run, demand: Traffic, inferred: doubt.Told | None = None) -> str | None:
+def write(run: Run, demand: Traffic, inferred: told_error.Told | None = None) -> str | None:
     """Writes traffic; the file says how far it can be trusted if it was `inferred`."""
     if not run.has_product:
         return None
@@ -378,7 +378,7 @@ def write(run: Run, demand: Traffic, inferred: doubt.Told | None = None) -> str 
     with run.timed("write"):
         if ending in (".mtx", ".csv"):
             data = demand.to_bytes("mtx" if ending == ".mtx" else "csv")
-            data = data if inferred is None else doubt.marked(data, inferred)
+            data = data if inferred is None else told_error.marked(data, inferred)
         else:
             from netloom import interop
 

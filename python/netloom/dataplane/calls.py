@@ -83,7 +83,7 @@ def dataplane_up(
     >>> netloom.dataplane_up("two-level:leaves=2,hosts=2,spines=1", "ports.csv")["done"]  # doctest: +SKIP
     False
     """
-    from netloom import _core, patience
+    from netloom import _core, critical
 
     if (ports is None) == (not interface):
         raise ArgumentError("expected a table of ports, or interface: one of them")
@@ -100,7 +100,7 @@ def dataplane_up(
     owner = None
     with session.timed("ports"):
         if yes:
-            with patience.change():
+            with critical.section():
                 now, seen = attaching.up(
                     book, wires, rate=rate, keep=keep, hash_name=_core.sampling_hash("gf")
                 )
@@ -148,7 +148,7 @@ def dataplane_down(
     >>> netloom.dataplane_down(yes=True)["filters_removed"]  # doctest: +SKIP
     4
     """
-    from netloom import patience
+    from netloom import critical
 
     session = session or Session()
     book = _book(journal)
@@ -157,7 +157,7 @@ def dataplane_down(
         attaching.need()
     left = None
     if yes:
-        with session.timed("ports"), patience.change():
+        with session.timed("ports"), critical.section():
             done = attaching.down(book)
         now, left = (None, None) if done is None else done
     result: dict[str, Any] = {

@@ -147,7 +147,7 @@ def _packets(found: npt.NDArray[Any], host_at: dict[str, str], lost: int, since_
         ends[name] = of_known[at]
         is_known &= there
     odd = np.concatenate([found[name][~is_known] for name in ("source", "destination")])
-    strangers = [address for address in dict.fromkeys(odd.tolist()) if address not in host_of]
+    unknown = [address for address in dict.fromkeys(odd.tolist()) if address not in host_of]
     kept, ds = found[is_known], found["ds"][is_known]
     table = {
         "id": kept["id"].astype(np.uint32),
@@ -159,7 +159,7 @@ def _packets(found: npt.NDArray[Any], host_at: dict[str, str], lost: int, since_
         "bytes": kept["bytes"].astype(np.uint32) + _ETHERNET_BYTES,
         "time_ps": np.maximum(kept["time_ns"].astype(np.int64) - since_ns, 0).astype(np.uint64) * 1000,
     }
-    shown = [socket.inet_ntoa(struct.pack("=I", address)) for address in strangers[:4]]
+    shown = [socket.inet_ntoa(struct.pack("=I", address)) for address in unknown[:4]]
     return Packets(table, hosts, lost, int((~is_known).sum()), shown)
 
 

@@ -52,13 +52,13 @@ WAYS = (
 )
 """Of the three flows."""
 SECONDS = 50.0
-STRANGERS = ("h11", "h22")
+CROSS_TRAFFIC_HOSTS = ("h11", "h22")
 """Hosts that take no part."""
 _SHARES = ((0.0, 1.0), (0.1, 1.0), (0.25, 0.875))
 """When each flow runs."""
 PACKETS_PER_S = 3000.0
 _SMALL, _LARGE = 20, 1400
-_STRANGER_PER_S = 2100.0
+_CROSS_TRAFFIC_PER_S = 2100.0
 _SLOW_KBIT, _FAST_KBIT = 12_800, 25_000
 _BURST, _BURST_OF_S4, _BURST_FAST = 16_000, 256_000, 32_000
 _QUEUE = 60_000
@@ -95,13 +95,13 @@ class Seen:
 
     @property
     def quiet(self) -> tuple[tuple[float, float], tuple[float, float]]:
-        """Before the stranger, and after; the queue has a little time to empty."""
+        """Before the cross traffic, and after; the queue has a little time to empty."""
         start, end = (share * self.seconds for share in _SHARES[2])
         return (0.0, start), (min(end + 0.02 * self.seconds, self.seconds), self.seconds)
 
     @property
     def loud(self) -> tuple[float, float]:
-        """While the stranger sends."""
+        """While cross traffic is sent."""
         start, end = (share * self.seconds for share in _SHARES[2])
         return start, end
 
@@ -176,8 +176,8 @@ def run(
             way[-1],
             start * seconds,
             end * seconds,
-            _STRANGER_PER_S if way[0] in STRANGERS else PACKETS_PER_S,
-            _LARGE if way[0] in STRANGERS else _SMALL,
+            _CROSS_TRAFFIC_PER_S if way[0] in CROSS_TRAFFIC_HOSTS else PACKETS_PER_S,
+            _LARGE if way[0] in CROSS_TRAFFIC_HOSTS else _SMALL,
         )
         for way, (start, end) in zip(WAYS, _SHARES, strict=True)
     ]
@@ -190,7 +190,7 @@ def run(
                 (bed.address(port.node),) if port.role == "host" else (),
             )
             for port in ports
-            if port.node not in STRANGERS
+            if port.node not in CROSS_TRAFFIC_HOSTS
         ]
         now = attaching.new([one.port for one in attaching.look(wires)], rate=1.0, hash_name=hash_name)
         attaching.put_on(now, keep=False)

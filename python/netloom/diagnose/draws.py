@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from netloom.diagnose.observed import Observed
 
 DRAWS = 6
-CERTAIN = 0.8
+AGREEING_DRAWS = 0.8
 """Share of the draws that must agree."""
 
 
@@ -33,7 +33,7 @@ def weighed(observed: Observed, ask: Callable[[Observed], list[Finding]]) -> lis
             any(_blames(finding) == _blames(other) for other in (drawn if rank else drawn[:1]))
             for drawn in others
         )
-        finding.uncertain = same < CERTAIN * DRAWS
+        finding.uncertain = same < AGREEING_DRAWS * DRAWS
         finding.confidence = round(finding.confidence * (same + 1) / (DRAWS + 1), 3)
         if finding.uncertain:
             finding.evidence.append(

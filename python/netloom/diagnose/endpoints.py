@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from netloom.diagnose.evidence import HELD_UP
+from netloom.diagnose.evidence import DELAYED_HOPS
 from netloom.diagnose.findings import Finding
 from netloom.diagnose.places import better_mapping
 
@@ -14,16 +14,16 @@ if TYPE_CHECKING:
     from netloom.diagnose.evidence import Evidence, Windows
     from netloom.diagnose.observed import Ints
 
-UNEVEN = 1.6
+INCAST_RATIO = 1.6
 """An incast's target gets so many times what it would if the job's hosts all got the same."""
 
-MEETING = 0.1
+CONGESTED_HOPS = 0.1
 """Congested hops a packet, in front of hosts that get no more than others, from which on messages meet."""
 
-MEANWHILE = 0.7
+BUSY_UTILISATION = 0.7
 """Links to hosts that are busier than this have no time left that another order of messages could win."""
 
-MOSTLY = 0.5
+INCAST_SHARE = 0.5
 """Share of what a link between switches carries, and of what waits, from which on it leads to an incast."""
 
 MOST_TOLD = 3
@@ -34,9 +34,9 @@ def incast(evidence: Evidence, group: Ints, windows: Windows) -> list[Finding]:
     """Whether some hosts get far more than their job's others, or messages meet at them."""
     whose = evidence.whose(group, windows)
     uneven = {int(job): group[whose == job] for job in np.unique(whose)}
-    found = _uneven(evidence, uneven, group, windows)
+    found = _uneven_receivers(evidence, uneven, group, windows)
     if found is None and len(evidence.observed.received.window):
-        found = _meeting(evidence, group, windows, int(np.bincount(whose).argmax()))
+        found = _simultaneous_messages(evidence, group, windows, int(np.bincount(whose).argmax()))
     return [] if found is None else [found]
 
 
@@ -50,18 +50,20 @@ def before_hosts(evidence: Evidence, group: Ints, windows: Windows) -> Finding |
     carried = evidence.observed.bytes[windows].sum(axis=0)
     for root, job in zip(group, whose, strict=True):
         came, even = at_hosts[int(job)]
-        hosts = np.array([host for host in below.get(int(root), ()) if came[host] >= UNEVEN * even])
-        if not len(hosts) or came[hosts].sum() < MOSTLY * carried[root]:
+        hosts = np.array([host for host in below.get(int(root), ()) if came[host] >= INCAST_RATIO * even])
+        if not len(hosts) or came[hosts].sum() < INCAST_SHARE * carried[root]:
             continue
         roots.append(int(root))
         last = np.flatnonzero(links.to_host & np.isin(links.target, hosts))
         of_job[int(job)] = np.union1d(of_job.get(int(job), last), last)
-    if not roots or evidence.weight[roots].sum() < MOSTLY * evidence.weight[group].sum():
+    if not roots or evidence.weight[roots].sum() < INCAST_SHARE * evidence.weight[group].sum():
         return None
-    return _uneven(evidence, of_job, np.array(roots), windows)
+    return _uneven_receivers(evidence, of_job, np.array(roots), windows)
 
 
-def _uneven(evidence: Evidence, of_job: dict[int, Ints], roots: Ints, windows: Windows) -> Finding | None:
+def _uneven_receivers(
+    evidence: Evidence, of_job: dict[int, Ints], roots: Ints, windows: Windows
+) -> Finding | None:
     """An incast, of jobs by their links to hosts that may get too much."""
     links, r = evidence.links, evidence.observed.received
     jobs, told, gains, guilty = [], [], [], []
@@ -73,10 +75,10 @@ def _uneven(evidence: Evidence, of_job: dict[int, Ints], roots: Ints, windows: W
         host = int(hosts[np.argmax(came[hosts])])
         at_host = windows[r.window] & (r.destination == host) & (evidence.observed.job_of[r.context] == job)
         senders = len(np.unique(r.source[at_host]))
-        if even <= 0 or peak < UNEVEN * even or senders == 1:
+        if even <= 0 or peak < INCAST_RATIO * even or senders == 1:
             continue
         jobs.append((-float(came[hosts].sum()), job))
-        guilty += last[came[hosts] >= UNEVEN * even].tolist()
+        guilty += last[came[hosts] >= INCAST_RATIO * even].tolist()
         gains.append(1 - even / peak)
         name = links.labels.label(host)
         line = f"{name} gets {peak / even:.1f} times what {evidence.hosts_of(job)} get on average"
@@ -99,12 +101,12 @@ def _uneven(evidence: Evidence, of_job: dict[int, Ints], roots: Ints, windows: W
     )
 
 
-def _meeting(evidence: Evidence, group: Ints, windows: Windows, job: int) -> Finding | None:
+def _simultaneous_messages(evidence: Evidence, group: Ints, windows: Windows, job: int) -> Finding | None:
     """Whether messages meet at hosts that get no more than others: as two neighbours' do (sec. 2.4.2)."""
     held = evidence.held[windows][:, job][:, group].sum()
     sent = evidence.observed.by_job(evidence.observed.traffic)[:, job, evidence.links.from_host].sum()
     busy = float(evidence.observed.utilisation[windows][:, group].mean())
-    if evidence.harm[job] < HELD_UP or held < MEETING * sent or busy >= MEANWHILE:
+    if evidence.harm[job] < DELAYED_HOPS or held < CONGESTED_HOPS * sent or busy >= BUSY_UTILISATION:
         return None
     mapping = better_mapping(evidence, group, job)
     if mapping is not None:

@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
     Windows = npt.NDArray[np.bool_]
 
-HELD_UP = 0.05
+DELAYED_HOPS = 0.05
 """Congested hops a packet from which on a job is held up."""
 
-PART = 0.25
+LEAST_ROOT_SHARE = 0.25
 """Share of what holds a job, or all of them, up that roots must have to be worth a word."""
 
 
@@ -104,8 +104,8 @@ class Evidence:
     def victims(self, roots: Ints) -> list[int]:
         """Jobs that are held up, and by these roots to a good part."""
         held = np.maximum(self.held.sum(axis=0), 0.0)
-        here = held[:, roots].sum(axis=1) >= PART * held.sum(axis=1)
-        return [int(job) for job in np.flatnonzero((self.harm >= HELD_UP) & here)]
+        here = held[:, roots].sum(axis=1) >= LEAST_ROOT_SHARE * held.sum(axis=1)
+        return [int(job) for job in np.flatnonzero((self.harm >= DELAYED_HOPS) & here)]
 
 
 def most(values: Floats, share: float) -> Ints:

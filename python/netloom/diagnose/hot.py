@@ -10,9 +10,9 @@ import numpy as np
 if TYPE_CHECKING:
     from netloom.diagnose.observed import Observed
 
-LEAST = 0.1
+LEAST_WAITING_SHARE = 0.1
 """Links of which a smaller share waits, or that are less full, are not told."""
-SURE = 3.0
+STANDARD_ERRORS = 3.0
 """A share that is no more than so many of its standard errors is none."""
 LEAST_UTILISATION = 0.8
 """Where waiting is not known: how full a link is that is told."""
@@ -49,10 +49,12 @@ def hot_links(observed: Observed, most: int = 5) -> list[HotLink]:
     packets = observed.traffic.sum(axis=(0, 1))
     waited = observed.congested.sum(axis=(0, 1))
     error = np.sqrt((observed.congested_error**2).sum(axis=(0, 1)))
-    known = (packets > 0) & (waited > SURE * error)
+    known = (packets > 0) & (waited > STANDARD_ERRORS * error)
     share = np.where(known, np.clip(waited / np.where(known, packets, 1.0), 0.0, 1.0), 0.0)
     # Of a link that next to nobody uses a large share says nothing.
-    weight = np.where(share >= LEAST, share * packets, 0.0)
+    weight = np.where(share >= LEAST_WAITING_SHARE, share * packets, 0.0)
     used = weight >= weight.max(initial=0.0) / 20
-    waits = sorted(np.flatnonzero((share >= LEAST) & used), key=lambda link: (-share[link], link))
+    waits = sorted(
+        np.flatnonzero((share >= LEAST_WAITING_SHARE) & used), key=lambda link: (-share[link], link)
+    )
     return [HotLink(int(link), float(share[link]), float(utilisation[link])) for link in waits[:most]]

@@ -14,21 +14,21 @@ if TYPE_CHECKING:
     from netloom.diagnose.evidence import Evidence, Windows
     from netloom.diagnose.observed import Floats, Ints
 
-GAIN = 0.2
+LEAST_GAIN = 0.2
 """What a remedy must promise before its cause is named."""
 
-FULLEST_GAIN = 0.3
+LEAST_GAIN_OF_FULLEST = 0.3
 """The same where only the fullest links are looked at: by chance one is fuller than others."""
 
-BUSY = 0.7
+BUSY_UTILISATION = 0.7
 """Utilisation over all of a run from which on its fullest links decide how long it takes."""
 
-AS_FULL = 0.85
+HOST_LINK_SHARE = 0.85
 """Share of what the roots carry from which on a host's own link is as full as they are."""
 
 _ROUTES = "routes for this traffic (netloom optimize), or adaptive routing"
 
-AS_GUILTY = 0.5
+BLAME_SHARE = 0.5
 """Of what the job with the most has at roots: whoever has that much is to blame too."""
 
 
@@ -39,10 +39,10 @@ def interior(evidence: Evidence, group: Ints, windows: Windows) -> list[Finding]
     measured = float(came[group] @ evidence.weight[group] / evidence.weight[group].sum())
     of_job = evidence.of_job[windows][:, :, group].sum(axis=(0, 2))
     order = np.argsort(-of_job, kind="stable")
-    culprits = [int(job) for job in order if of_job[job] >= AS_GUILTY * of_job[order[0]]]
+    culprits = [int(job) for job in order if of_job[job] >= BLAME_SHARE * of_job[order[0]]]
     at_hosts = links.from_host | links.to_host
     # Where all ways to a host are one way, that is as full as the host's own link.
-    last = np.flatnonzero(links.to_host & (came >= AS_FULL * measured))
+    last = np.flatnonzero(links.to_host & (came >= HOST_LINK_SHARE * measured))
 
     victims = evidence.victims(group)
 
@@ -71,7 +71,7 @@ def interior(evidence: Evidence, group: Ints, windows: Windows) -> list[Finding]
     if 1 - evidence.bounds.spread() / all_measured > gain:
         ideal, measured = evidence.bounds.spread(), all_measured
         gain = 1 - ideal / measured
-    if gain >= GAIN:
+    if gain >= LEAST_GAIN:
         routes = finding(
             "bad-routes",
             gain,
@@ -88,7 +88,7 @@ def interior(evidence: Evidence, group: Ints, windows: Windows) -> list[Finding]
     # A fabric is for all phases of a run.
     ideal = evidence.bounds.spread(windows)
     gain = 1 - float(min(came[at_hosts].max() / ideal, all_came[at_hosts].max() / evidence.bounds.spread()))
-    if gain >= GAIN:
+    if gain >= LEAST_GAIN:
         return [
             finding(
                 "over-subscription",
@@ -107,10 +107,10 @@ def fullest(evidence: Evidence) -> Finding | None:
     most = float(came.max(initial=0.0))
     roots = np.flatnonzero(came >= 0.9 * most)
     busy = observed.bytes.sum(axis=0) / (links.bytes_per_s * observed.seconds.sum())
-    if not len(observed.received.window) or most <= 0 or busy[roots].max() < BUSY:
+    if not len(observed.received.window) or most <= 0 or busy[roots].max() < BUSY_UTILISATION:
         return None
     gain = 1 - evidence.bounds.spread() / most
-    if gain < FULLEST_GAIN:
+    if gain < LEAST_GAIN_OF_FULLEST:
         return None
     return Finding(
         cause="bad-routes",
@@ -137,7 +137,7 @@ def _beyond_hosts(evidence: Evidence, group: Ints, came: Floats) -> Ints:
         beside = group[(switch == at) & (links.down[group] == down)]
         below = evidence.below(int(at))
         own = np.flatnonzero(np.isin(links.target if down else links.source, below))
-        if (came[own] >= (1 - GAIN) * came[root]).sum() < len(beside):
+        if (came[own] >= (1 - LEAST_GAIN) * came[root]).sum() < len(beside):
             left.append(int(root))
     return np.array(left, dtype=np.int64)
 

@@ -24,7 +24,7 @@ import numpy as np
 
 from netloom.diagnose.draws import weighed
 from netloom.diagnose.endpoints import incast
-from netloom.diagnose.evidence import HELD_UP, PART, Evidence, most
+from netloom.diagnose.evidence import DELAYED_HOPS, LEAST_ROOT_SHARE, Evidence, most
 from netloom.diagnose.findings import Diagnosis, Finding, add
 from netloom.diagnose.ideal import Bounds, no_mappings
 from netloom.diagnose.interior import fullest, interior
@@ -36,25 +36,25 @@ if TYPE_CHECKING:
     from netloom.diagnose.ideal import Mappings
     from netloom.diagnose.observed import Floats, Ints, Observed
 
-TOUCHED = 0.01
+VICTIM_HOPS = 0.01
 """Congested hops a packet of a neighbour's victim: a late packet now and then makes all its ranks wait."""
 
 SATURATED = 0.7
 """Utilisation from which on a link is a bottleneck even where buffers take all that waits for it."""
 
-SURE = 4.0
+STANDARD_ERRORS = 4.0
 """Standard errors by which counters must exceed samples before somebody else is blamed."""
 
-SEEN = 2.0
+HARM_STANDARD_ERRORS = 2.0
 """Standard errors by which a job's harm may be more than was seen."""
 
-OWN = 0.5
+OWN_SHARE = 0.5
 """A job that has less than this share of what fills a root waits for others there."""
 
-CULPRIT = 0.1
+CULPRIT_SHARE = 0.1
 """Share of what victims wait for from which on a job is to blame."""
 
-NEXT = 0.9
+CONSEQUENCE_CONFIDENCE = 0.9
 """A finding that follows from another is at most so sure as that."""
 
 
@@ -73,7 +73,9 @@ def diagnose(observed: Observed, mappings: Mappings = no_mappings) -> Diagnosis:
     slow = SlowLinks(observed.fabric)
     found = weighed(observed, lambda drawn: _findings(drawn, bounds, slow))
     harm = congested_hops(observed)
-    unknown = np.flatnonzero((harm < HELD_UP) & (harm + SEEN * _harm_error(observed) >= HELD_UP))
+    unknown = np.flatnonzero(
+        (harm < DELAYED_HOPS) & (harm + HARM_STANDARD_ERRORS * _harm_error(observed) >= DELAYED_HOPS)
+    )
     for finding in found:
         rest = [observed.jobs[job] for job in unknown if job not in (*finding.culprits, *finding.victims)]
         if rest:
@@ -91,7 +93,7 @@ def _findings(observed: Observed, bounds: Bounds, slow: SlowLinks) -> list[Findi
     waits = Evidence(observed, harm, roots, bounds)
     cable = slow_cable(waits, slow)
     found = []
-    if (harm >= TOUCHED).any():
+    if (harm >= VICTIM_HOPS).any():
         found = _causes(waits, cable)
     if not found:
         # What waits fits into buffers: only what is full can be at fault.
@@ -130,7 +132,7 @@ def _causes(evidence: Evidence, cable: Finding | None) -> list[Finding]:
         evidence.weight[cable.root_links] = 0.0
     for kind, ask in ((evidence.links.interior, interior), (evidence.links.to_host, incast)):
         part = evidence.weight * kind
-        if total <= 0 or part.sum() < PART * total:
+        if total <= 0 or part.sum() < LEAST_ROOT_SHARE * total:
             continue
         group = most(part, 0.9)
         windows = evidence.windows_of(group)
@@ -142,7 +144,7 @@ def _causes(evidence: Evidence, cable: Finding | None) -> list[Finding]:
             own = [neighbour, *own]
         for first, finding in zip([None, *own], own, strict=False):
             if first is not None:
-                finding.confidence = min(finding.confidence, NEXT * first.confidence)
+                finding.confidence = min(finding.confidence, CONSEQUENCE_CONFIDENCE * first.confidence)
         for finding in own:
             finding.confidence *= float(part.sum() / total)
             add(found, finding)
@@ -151,12 +153,14 @@ def _causes(evidence: Evidence, cable: Finding | None) -> list[Finding]:
         routes = fullest(evidence)
         if routes is not None:
             # Better routes may part a job from its neighbour.
-            routes.confidence = min([routes.confidence, *(NEXT * finding.confidence for finding in found)])
+            routes.confidence = min(
+                [routes.confidence, *(CONSEQUENCE_CONFIDENCE * finding.confidence for finding in found)]
+            )
             found.append(routes)
     promising = [finding.confidence for finding in found if finding.predicted_gain_percent]
     for finding in found:
         if promising and not finding.predicted_gain_percent:
-            finding.confidence = min(finding.confidence, NEXT * max(promising))
+            finding.confidence = min(finding.confidence, CONSEQUENCE_CONFIDENCE * max(promising))
         finding.confidence = round(min(finding.confidence, 1.0), 3)
         finding.phases = evidence.phases(finding)
     return sorted(found, key=lambda finding: -finding.confidence)
@@ -170,9 +174,11 @@ def _neighbour(evidence: Evidence, group: Ints, windows: Windows) -> Finding | N
     everybody = np.maximum(observed.bytes[windows][:, group].sum(axis=0), 1e-9)
     # [J, G] what waits at roots that others fill.
     held = np.maximum(evidence.held[:, :, group].sum(axis=0), 0.0)
-    foreign = held * (used < OWN * everybody)
+    foreign = held * (used < OWN_SHARE * everybody)
     victims = np.flatnonzero(
-        (evidence.harm >= TOUCHED) & (foreign.sum(axis=1) > 0.5 * held.sum(axis=1)) & (held.sum(axis=1) > 0)
+        (evidence.harm >= VICTIM_HOPS)
+        & (foreign.sum(axis=1) > 0.5 * held.sum(axis=1))
+        & (held.sum(axis=1) > 0)
     )
     if not len(victims):
         return None
@@ -181,20 +187,24 @@ def _neighbour(evidence: Evidence, group: Ints, windows: Windows) -> Finding | N
     share = used @ weight
     unseen = 1.0 - float(share.sum())
     error = float(evidence.error(group, windows, everybody) @ weight)
-    culprits = [int(job) for job in np.argsort(-share) if job not in victims and share[job] >= CULPRIT]
-    stranger = unseen > max(*share[culprits], SURE * error) if culprits else unseen > SURE * error
-    if not culprits and not stranger:
+    culprits = [int(job) for job in np.argsort(-share) if job not in victims and share[job] >= CULPRIT_SHARE]
+    unsampled = (
+        unseen > max(*share[culprits], STANDARD_ERRORS * error)
+        if culprits
+        else unseen > STANDARD_ERRORS * error
+    )
+    if not culprits and not unsampled:
         return None
-    others = min(unseen if stranger else float(share[culprits].sum()), 1.0)
+    others = min(unseen if unsampled else float(share[culprits].sum()), 1.0)
     own = float(share[victims].sum())
     names = ", ".join(observed.jobs[job] for job in victims)
-    who = "nobody who was sampled" if stranger else ", ".join(observed.jobs[job] for job in culprits)
+    who = "nobody who was sampled" if unsampled else ", ".join(observed.jobs[job] for job in culprits)
     where = "hosts' links" if evidence.links.to_host[group[0]] else "links between switches"
     return Finding(
         cause="noisy-neighbour",
         confidence=min(1.0, others),
         root_links=group.tolist(),
-        culprits=[] if stranger else culprits,
+        culprits=[] if unsampled else culprits,
         victims=victims.tolist(),
         remedy="place the jobs apart, move the victim's ranks off these links, or wait",
         predicted_gain_percent=100 * (1 - own),

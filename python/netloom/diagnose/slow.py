@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from netloom.diagnose.evidence import PART
+from netloom.diagnose.evidence import LEAST_ROOT_SHARE
 from netloom.diagnose.findings import Finding
 from netloom.health.siblings import SlowCable, slow_cables
 from netloom.nodes import Nodes
@@ -20,16 +20,16 @@ if TYPE_CHECKING:
     from netloom._core import Fabric
     from netloom.diagnose.evidence import Evidence
 
-GAIN = 0.1
+LEAST_GAIN = 0.1
 """Share of their time that the fullest links must win with all cables as fast as their siblings."""
 
 SATURATED = 0.7
 """Utilisation of a slow cable from which on it is full."""
 
-WAITED = 0.002
+DELAYED_HOPS = 0.002
 """Congested hops a packet of some job from which on a slow cable that most of them wait for holds it up."""
 
-FULLEST = 0.9
+FULLEST_SHARE = 0.9
 """Share of a window's fullest link from which on a cable is as full."""
 
 _MOST_TOLD = 5
@@ -76,14 +76,14 @@ def slow_cable(evidence: Evidence, slow: SlowLinks) -> Finding | None:
     fullest, restored = busy.max(axis=1), (sent / slow.expected / seconds).max(axis=1)
     share = evidence.weight[slow.links] / max(float(evidence.weight.sum()), 1e-9)
     full = (busy[:, slow.links] >= SATURATED).any(axis=0)
-    waited = (share >= PART) & (evidence.harm.max(initial=0.0) >= WAITED)
+    waited = (share >= LEAST_ROOT_SHARE) & (evidence.harm.max(initial=0.0) >= DELAYED_HOPS)
     # Windows in which next to nothing is sent do not count.
     worth = fullest >= 0.5 * fullest.max(initial=0.0)
-    first = (busy[:, slow.links] >= FULLEST * fullest[:, None])[worth].any(axis=0)
+    first = (busy[:, slow.links] >= FULLEST_SHARE * fullest[:, None])[worth].any(axis=0)
     roots = slow.links[first & (full | waited)]
     by_windows = float(restored[:-1] @ observed.seconds) / max(float(fullest[:-1] @ observed.seconds), 1e-30)
     gain = 1.0 - min(by_windows, float(restored[-1]) / max(float(fullest[-1]), 1e-30))
-    if not len(roots) or gain < GAIN:
+    if not len(roots) or gain < LEAST_GAIN:
         return None
     roots = roots[np.lexsort((-busy[-1, roots], -evidence.weight[roots]))]
     return Finding(

@@ -20,17 +20,17 @@ if TYPE_CHECKING:
 
     from netloom.diagnose.observed import Floats, Ints, Links, Observed
 
-CONGESTED = 0.25
+CONGESTED_SHARE = 0.25
 """Share of a link's packets from which on it passes the blame on."""
 
-FULL = 0.55
+ROOT_UTILISATION = 0.55
 """Share of the fullest link's utilisation from which on a link can be a root: inputs that wait in line leave
 outputs idle."""
 
-SURE = 2.0
+STANDARD_ERRORS = 2.0
 """Standard errors that a link's traffic must have to pass blame on."""
 
-NEAR = 0.85
+ROOT_SHARE = 0.85
 """A root is that near to the fullest of the switch's outputs."""
 
 
@@ -55,21 +55,21 @@ def blame(observed: Observed) -> Blame:
     depth = 2 * int(links.level.max(initial=0)) + 3
     for window in range(len(observed.seconds)):
         carried, held = traffic[window].sum(axis=0), np.maximum(congested[window].sum(axis=0), 0.0)
-        known = carried > SURE * errors[window]
+        known = carried > STANDARD_ERRORS * errors[window]
         fraction = np.divide(held, carried, out=np.zeros_like(held), where=known)
         # Of the fullest link of all: where there is congestion, that was full at some time of the window.
         used = observed.utilisation[window]
         used = used / max(float(used.max()), 1e-9)
         fullest = np.zeros(links.nodes)
         np.maximum.at(fullest, links.source, used)
-        passes = (fraction >= CONGESTED) & ~links.to_host
-        busy = (used >= FULL) & ~links.from_host
-        full = ~passes & (used >= FULL) & (used >= NEAR * fullest[links.source])
+        passes = (fraction >= CONGESTED_SHARE) & ~links.to_host
+        busy = (used >= ROOT_UTILISATION) & ~links.from_host
+        full = ~passes & (used >= ROOT_UTILISATION) & (used >= ROOT_SHARE * fullest[links.source])
         # By what ports counted: others than the jobs that were sampled may have filled it.
         weight = observed.bytes[window] * np.where(passes, fraction, np.where(full, used, 0.0))
         # What came down goes on down; what came up goes anywhere.
         ways = [
-            _Outputs.of(weight * down, traffic[window] > SURE * job_errors[window], links)
+            _Outputs.of(weight * down, traffic[window] > STANDARD_ERRORS * job_errors[window], links)
             for down in (links.down, 1.0)
         ]
         # Estimates below zero are charged too: noise of both signs cancels.

@@ -28,17 +28,17 @@ from netloom._core import Equations
 from netloom.exact.inference import program
 from netloom.gpu.arrays import Device
 
-_LOOK = 25
+_CHECK_INTERVAL = 25
 """Steps between two looks at what is left: each waits for the device."""
-_POWER = 30
+_POWER_ROUNDS = 30
 """Rounds of the power method that finds the operator's norm."""
-_SURE = 1.05
+_NORM_MARGIN = 1.05
 """It comes from below."""
-_SMALL = 0.1
+_ROUND_TOLERANCE = 0.1
 """The smoothed problem of a round is solved to this part of how far the round moves."""
-_SHARPER = 0.8
+_SMOOTHING_FACTOR = 0.8
 """So much less is smoothed in every round …"""
-_SHARPEST = 0.02
+_LEAST_SMOOTHING = 0.02
 """… down to this part of the first."""
 
 
@@ -113,7 +113,7 @@ def fewest_flows(
     rows, low, high, cost = program(equations, answer)
     started = time.perf_counter()
     end = None if seconds is None else started + seconds
-    climb = _Climb(at, rows, low, high, smoothing)
+    climb = _DualAscent(at, rows, low, high, smoothing)
     converged, violation, used = False, np.inf, 0
     while climb.rounds < rounds and not converged and (end is None or time.perf_counter() < end):
         moved, violation, took = climb.round(steps, tolerance, end)
@@ -125,7 +125,7 @@ def fewest_flows(
     return Answer(values, found, float(violation), converged, climb.rounds, used, taken, at.name)
 
 
-class _Climb:
+class _DualAscent:
     """The rounds of continuation; arrays stay where they are."""
 
     def __init__(self, at: Device, rows: Any, low: Any, high: Any, smoothing: float) -> None:
@@ -138,8 +138,8 @@ class _Climb:
         self._length = xp.asarray(length)
         self._middle = xp.asarray((low + high) / 2 / length)
         self._half = xp.asarray((high - low) / 2 / length)
-        self._mu, self._least = smoothing, _SHARPEST * smoothing
-        self._norm = _SURE * self._largest()
+        self._mu, self._least = smoothing, _LEAST_SMOOTHING * smoothing
+        self._norm = _NORM_MARGIN * self._largest()
         self.w = xp.zeros(rows.shape[1])
         self._price = xp.zeros(rows.shape[0])
         self.rounds = 0
@@ -148,7 +148,7 @@ class _Climb:
         xp = self._xp
         vector = xp.ones(self._up.shape[0])
         size = 1.0
-        for _ in range(_POWER):
+        for _ in range(_POWER_ROUNDS):
             vector = self._up @ (self._down @ vector)
             size = max(float(xp.linalg.norm(vector)), 1e-300)
             vector = vector / size
@@ -179,18 +179,18 @@ class _Climb:
             lead = xp.sign(raised) * xp.maximum(xp.abs(raised) - reach * self._half, 0.0)
             before, best = best, (1 - theta) * best + theta * lead
             theta = 2 / (1 + (1 + 4 / theta**2) ** 0.5)
-            if taken % _LOOK == 0:
+            if taken % _CHECK_INTERVAL == 0:
                 # Momentum that leads downhill is given up.
                 if float(gradient @ (best - before)) < 0:
                     lead, theta = best, 1.0
                 w = self._best(best, anchor)
                 violation = self._violation(w)
                 moved = float(xp.abs(w - anchor).max())
-                if violation <= max(0.1 * tolerance, _SMALL * moved * tolerance**0.5):
+                if violation <= max(0.1 * tolerance, _ROUND_TOLERANCE * moved * tolerance**0.5):
                     break
                 if end is not None and time.perf_counter() > end:
                     break
         self._price, self.w = best, self._best(best, anchor)
-        self._mu = max(self._least, _SHARPER * self._mu)
+        self._mu = max(self._least, _SMOOTHING_FACTOR * self._mu)
         self.rounds += 1
         return moved, violation, taken

@@ -19,7 +19,7 @@ from netloom.nodes import Nodes, guid_text
 if TYPE_CHECKING:
     from netloom._core import Fabric
 
-_ENOUGH = 0.5
+_SAME_FABRIC_SHARE = 0.5
 """The part of the switches that must be the same, or it is another fabric's plan."""
 _SHOWN = 3
 
@@ -223,7 +223,7 @@ def _same_nodes(
         if a in same and b in same and min(a, b) >= plan.hosts
     ]
     kept = sum(_pair([*pair]) in joined for pair in both)
-    if switches(same) < max(1, _ENOUGH * plan.switches) or kept < _ENOUGH * len(both):
+    if switches(same) < max(1, _SAME_FABRIC_SHARE * plan.switches) or kept < _SAME_FABRIC_SHARE * len(both):
         example = there.names[plan.hosts] if plan.switches else "none"
         other = here.names[fabric.hosts] if fabric.switches else "none"
         guid = guid_text(there.guids[plan.hosts]) if plan.switches else ""

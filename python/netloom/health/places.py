@@ -27,11 +27,11 @@ if TYPE_CHECKING:
 
 _NAMED = 10
 """So many of a kind are told one by one."""
-_MOST = 0.75
+_LIKE_SHARE = 0.75
 """Of a leaf's adapters, or of switches beside each other, the least part that must be alike."""
-_AGREE = 0.9
+_AGREEING_SHARE = 0.9
 """Of all adapters, the least part that must be where the rule wants them."""
-_FEW = 3
+_FEWEST = 3
 """Of fewer adapters, or switches, nothing is said."""
 
 
@@ -80,11 +80,11 @@ def _wrong_rails(fabric: Fabric) -> list[str]:
     usual = {}
     for leaf, there in at.items():
         name, times = there.most_common(1)[0]
-        if times >= _FEW and times >= _MOST * there.total():
+        if times >= _FEWEST and times >= _LIKE_SHARE * there.total():
             usual[leaf] = name, times
     # A rule that some keep and others do not is none.
     kept = sum(times for _, times in usual.values())
-    if not usual or kept < _AGREE * sum(there.total() for there in at.values()):
+    if not usual or kept < _AGREEING_SHARE * sum(there.total() for there in at.values()):
         return []
     # Adapters that all go to leaves of one name are of no rail: a tree whose machines have one fabric each.
     rails = {name for name, _ in usual.values()}
@@ -164,7 +164,11 @@ def fewer_uplinks(fabric: Fabric) -> list[FewerUplinks]:
         usual, number = max(beside.items(), key=lambda one: (one[1], sorted(one[0])))
         total = sum(beside.values())
         less = [(high, count) for high, count in sorted(usual - row)]
-        if total < _FEW - 1 or number < _MOST * total or not 0 < len(less) <= max(1, len(usual) // 4):
+        if (
+            total < _FEWEST - 1
+            or number < _LIKE_SHARE * total
+            or not 0 < len(less) <= max(1, len(usual) // 4)
+        ):
             continue
         if all(to.get(high, 0) < count for high, count in less):
             found += [FewerUplinks(low, high, to.get(high, 0), meant, number, total) for high, meant in less]

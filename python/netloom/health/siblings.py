@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 _NAMED = 10
 """So many cables of a kind are told one by one."""
-_LESS = 0.999
+_EQUAL_SPEED = 0.999
 """Speeds closer than this are the same."""
 
 
@@ -93,7 +93,7 @@ def slow_cables(fabric: Fabric) -> list[SlowCable]:
     up = (level[source] < level[target]) | ((level[source] == level[target]) & (source < target))
     links = np.flatnonzero(np.asarray(table["alive"], bool) & up & (source != target))
     speeds = speed[links]
-    if len(links) == 0 or speeds.min() >= _LESS * speeds.max():
+    if len(links) == 0 or speeds.min() >= _EQUAL_SPEED * speeds.max():
         return []
     low, high = source[links], target[links]
     stage = _stages(level, group, low, high)
@@ -106,7 +106,7 @@ def slow_cables(fabric: Fabric) -> list[SlowCable]:
     at_high = np.where(high_size > 1, at_high, np.where(hosts & (low_size > 1), at_low, of_stage))
     expected = np.maximum(np.minimum(at_low, at_high), _fastest(low, high, speeds))
     found = []
-    for place in np.flatnonzero(speeds < _LESS * expected).tolist():
+    for place in np.flatnonzero(speeds < _EQUAL_SPEED * expected).tolist():
         of = stage == stage[place]
         found.append(
             SlowCable(
@@ -114,9 +114,9 @@ def slow_cables(fabric: Fabric) -> list[SlowCable]:
                 bytes_per_s=float(speeds[place]),
                 expected_bytes_per_s=float(expected[place]),
                 others=int(stage_size[place]) - 1,
-                equal=int((of & (speeds >= _LESS * expected[place])).sum()),
+                equal=int((of & (speeds >= _EQUAL_SPEED * expected[place])).sum()),
                 of_host=bool(hosts[place]),
-                faster=bool((speeds[of] * _LESS > expected[place]).any()),
+                faster=bool((speeds[of] * _EQUAL_SPEED > expected[place]).any()),
             )
         )
     return sorted(found, key=lambda one: (one.of_host, one.bytes_per_s / one.expected_bytes_per_s, one.link))

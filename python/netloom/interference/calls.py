@@ -84,7 +84,7 @@ def find_interference(
     table, names = net.link_table(), [*net.host_names, *net.switch_names]
     return {
         "method": "quiet-runs-by-place",
-        "quiet_percent": 100 * losses.QUIET,
+        "quiet_percent": 100 * losses.QUIET_SHARE,
         "resolution_s": resolution,
         "unlisted_percent": exposure.unlisted_percent(net, ran, carried),
         "jobs": [

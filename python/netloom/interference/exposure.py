@@ -68,7 +68,7 @@ class Exposure:
     contradicted: bool = False
 
 
-CONTRADICTED = 0.05
+CONTRADICTION_SHARE = 0.05
 """Of the bytes that a switch received; what it sent differs by more only where counters are wrong."""
 
 
@@ -155,7 +155,7 @@ def _contradicted(fabric: Fabric, carried: Carried) -> np.ndarray:
         np.add.at(by_node, ends, carried.bytes.T)
         sums.append(np.where(missing.T, 0.0, by_node).sum(axis=1))
     sent, received = sums
-    wrong = np.abs(sent - received) > CONTRADICTED * np.maximum(sent, received)
+    wrong = np.abs(sent - received) > CONTRADICTION_SHARE * np.maximum(sent, received)
     wrong[: fabric.hosts] = False
     return np.asarray(wrong[source] | wrong[target])
 

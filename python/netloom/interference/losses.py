@@ -1,8 +1,9 @@
 """What runs lost to their neighbours: how long they took, less what they take when nobody is in their way.
 
 **The reference** are quiet runs of the same job: those whose neighbours' bytes were on no link of theirs for
-more than `QUIET` of their time. It is taken that these cost about as long as they are on the wire; queues
-that back up from elsewhere cost more (docs/methods/interference.md). A quiet run is compared with the others.
+more than `QUIET_SHARE` of their time. It is taken that these cost about as long as they are on the wire;
+queues that back up from elsewhere cost more (docs/methods/interference.md). A quiet run is compared with
+the others.
 
 **The interval.** What a run has lost is what it took less what it takes alone on its hosts, which
 `netloom.interference.alone` tells from the quiet runs, and the interval is of that: it is one more draw, with
@@ -10,14 +11,14 @@ its own places and its own noise. All runs of a job together have lost the sum, 
 
 **Nothing lost** has, exactly, who had no neighbour's bytes on any of its links.
 
-**No statement** is made of a job with fewer than `LEAST` other quiet runs; of a run that counters hardly
-cover; of one for more than `ACROSS` of whose time counters were read at other moments than its start and end;
-of one with a host that sent nothing, or a switch that sent more than it received, by its counters;
-of one whose hosts sent `OTHER` times as much as the median of its job's runs, or as little: it did
-other work and is nobody's reference; and of one that lost at least `FARTHEST` times as much as the
-neighbours' bytes on its worst link take: of generated runs one in a thousand lost 2.4 times that. A queue
-that backs up from elsewhere can cost more, and so can something else. Who never runs undisturbed cannot be
-told from who is slow by himself.
+**No statement** is made of a job with fewer than `LEAST_QUIET_RUNS` other quiet runs; of a run that
+counters hardly cover; of one for more than `MOST_INTERVAL_SHARE` of whose time counters were read at other
+moments than its start and end; of one with a host that sent nothing, or a switch that sent more than it
+received, by its counters; of one whose hosts sent `OTHER_WORK_RATIO` times as much as the median of its
+job's runs, or as little: it did other work and is nobody's reference; and of one that lost at least
+`MOST_OVER_EXPOSURE` times as much as the neighbours' bytes on its worst link take: of generated runs one in
+a thousand lost 2.4 times that. A queue that backs up from elsewhere can cost more, and so can something
+else. Who never runs undisturbed cannot be told from who is slow by himself.
 """
 
 from __future__ import annotations
@@ -32,29 +33,30 @@ from netloom.interference.accounts import JobRun
 from netloom.interference.alone import Alone, Place
 from netloom.interference.exposure import Exposure
 
-QUIET = 0.02
+QUIET_SHARE = 0.02
 """Of its time; a run with at most so much is quiet."""
-LEAST = 4
+LEAST_QUIET_RUNS = 4
 """Other quiet runs that a statement needs."""
-COVERED = 0.9
+LEAST_COVERAGE = 0.9
 """Of a run's time, which counters must cover."""
-OTHER = 2.0
+OTHER_WORK_RATIO = 2.0
 """Times as many bytes, or as few, are other work."""
-FARTHEST = 4.0
+MOST_OVER_EXPOSURE = 4.0
 """Times its exposure: what is lost beyond that is not told from other causes."""
-ACROSS = 0.4
+MOST_INTERVAL_SHARE = 0.4
 """Of a run's time: counters that are read more seldom do not tell what was carried in it."""
 
 Reason = Literal["few-quiet", "beyond", "not-covered", "other-work", "coarse", "contradicted", "undisturbed"]
-WHY: dict[Reason, str] = {
-    "few-quiet": f"fewer than {LEAST} other runs of the job were undisturbed",
-    "beyond": f"they lost more than {FARTHEST:.0f} times what neighbours' bytes take: queues that back up, "
-    "or another cause",
-    "other-work": f"they sent {OTHER:.0f} times as much as runs of their job do, or as little",
-    "not-covered": f"counters cover less than {COVERED:.0%} of its time",
-    "coarse": f"more than {ACROSS:.0%} of their time is in intervals of counters that reach beyond it",
+REASONS: dict[Reason, str] = {
+    "few-quiet": f"fewer than {LEAST_QUIET_RUNS} other runs of the job were undisturbed",
+    "beyond": f"they lost more than {MOST_OVER_EXPOSURE:.0f} times what neighbours' bytes take: queues that "
+    "back up, or another cause",
+    "other-work": f"they sent {OTHER_WORK_RATIO:.0f} times as much as runs of their job do, or as little",
+    "not-covered": f"counters cover less than {LEAST_COVERAGE:.0%} of its time",
+    "coarse": f"more than {MOST_INTERVAL_SHARE:.0%} of their time is in intervals of counters that reach "
+    "beyond it",
     "contradicted": "by the counters hosts of theirs sent nothing, or switches not what they received",
-    "undisturbed": f"no run of the job was exposed for more than {QUIET:.0%} of its time",
+    "undisturbed": f"no run of the job was exposed for more than {QUIET_SHARE:.0%} of its time",
 }
 """Why nothing is told, in words."""
 
@@ -68,7 +70,7 @@ class Loss:
     minutes, low, high : float or None
         What was lost, and its 95 % interval; None if nothing is told.
     reason : str or None
-        Why nothing is: a key of `WHY`.
+        Why nothing is: a key of `REASONS`.
     quiet_runs : int
         How many it is compared with.
     """
@@ -93,28 +95,32 @@ def losses(runs: Sequence[JobRun], exposed: Sequence[Exposure], resolution_s: fl
     """
     quiet = _quiet(runs, exposed)
     other_work = _other_work(runs, exposed)
-    models = {key: _alone(runs, exposed, of, resolution_s) for key, of in quiet.items() if len(of) >= LEAST}
+    models = {
+        key: _alone(runs, exposed, of, resolution_s)
+        for key, of in quiet.items()
+        if len(of) >= LEAST_QUIET_RUNS
+    }
     found = []
     for at, run in enumerate(runs):
         key = _key(run)
         others = [other for other in quiet[key] if other != at]
-        if exposed[at].covered < COVERED:
+        if exposed[at].covered < LEAST_COVERAGE:
             found.append(Loss(None, None, None, "not-covered", len(others)))
         elif exposed[at].contradicted:
             found.append(Loss(None, None, None, "contradicted", len(others)))
-        elif exposed[at].across > ACROSS:
+        elif exposed[at].across > MOST_INTERVAL_SHARE:
             found.append(Loss(None, None, None, "coarse", len(others)))
         elif exposed[at].link is None:
             found.append(Loss(0.0, 0.0, 0.0, None, len(others)))
         elif other_work[at]:
             found.append(Loss(None, None, None, "other-work", len(others)))
-        elif len(others) < LEAST:
+        elif len(others) < LEAST_QUIET_RUNS:
             found.append(Loss(None, None, None, "few-quiet", len(others)))
         else:
             itself = len(others) < len(quiet[key])
             model = _alone(runs, exposed, others, resolution_s) if itself else models[key]
             loss = _of(model, [run.seconds], [exposed[at].place], len(others))
-            most = FARTHEST * exposed[at].share * run.seconds / 60
+            most = MOST_OVER_EXPOSURE * exposed[at].share * run.seconds / 60
             beyond = loss.low is not None and loss.low > most
             found.append(Loss(None, None, None, "beyond", len(others)) if beyond else loss)
     return found
@@ -160,8 +166,12 @@ def _quiet(runs: Sequence[JobRun], exposed: Sequence[Exposure]) -> dict[tuple[st
     found: dict[tuple[str, int], list[int]] = {_key(run): [] for run in runs}
     other = _other_work(runs, exposed)
     for at, (run, exposure) in enumerate(zip(runs, exposed, strict=True)):
-        told = exposure.covered >= COVERED and exposure.across <= ACROSS and not exposure.contradicted
-        if told and exposure.share <= QUIET and not other[at]:
+        told = (
+            exposure.covered >= LEAST_COVERAGE
+            and exposure.across <= MOST_INTERVAL_SHARE
+            and not exposure.contradicted
+        )
+        if told and exposure.share <= QUIET_SHARE and not other[at]:
             found[_key(run)].append(at)
     return found
 
@@ -170,12 +180,12 @@ def _other_work(runs: Sequence[JobRun], exposed: Sequence[Exposure]) -> list[boo
     """Of each run, whether its hosts sent far more, or far less, than the median of its job's runs."""
     sent: dict[tuple[str, int], list[float]] = {}
     for run, exposure in zip(runs, exposed, strict=True):
-        if exposure.covered >= COVERED:
+        if exposure.covered >= LEAST_COVERAGE:
             sent.setdefault(_key(run), []).append(exposure.sent)
     usual = {key: statistics.median(one) for key, one in sent.items()}
     return [
-        exposure.covered >= COVERED
-        and not usual[_key(run)] / OTHER <= exposure.sent <= usual[_key(run)] * OTHER
+        exposure.covered >= LEAST_COVERAGE
+        and not usual[_key(run)] / OTHER_WORK_RATIO <= exposure.sent <= usual[_key(run)] * OTHER_WORK_RATIO
         for run, exposure in zip(runs, exposed, strict=True)
     ]
 

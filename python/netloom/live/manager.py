@@ -125,7 +125,7 @@ class Manager:
                 raise LiveError(f"process {pid} is no OpenSM of {access.what}: {there}")
             return cls.of_process(pid)
         if not found:
-            doubts = processes.doubtful()
+            doubts = processes.unverified()
             hidden = [one for one in doubts if one.hidden]
             if hidden:
                 listed = ", ".join(str(one.pid) for one in hidden)

@@ -18,7 +18,7 @@ _DELETED = " (deleted)"
 
 
 @dataclass(frozen=True)
-class Doubtful:
+class UnverifiedProcess:
     """A process that calls itself OpenSM and is not believed, or may not be looked at."""
 
     pid: int
@@ -30,12 +30,12 @@ class Doubtful:
 
 def found(socket_name: str | None) -> list[int]:
     """The OpenSM processes of an ibsim (its socket name), or of real fabrics (None), in rising order."""
-    return sorted(pid for pid in _named() if _doubt(pid) is None and _is_of(pid, socket_name))
+    return sorted(pid for pid in _named() if _rejection(pid) is None and _is_of(pid, socket_name))
 
 
-def doubtful() -> list[Doubtful]:
+def unverified() -> list[UnverifiedProcess]:
     """Processes that call themselves OpenSM and do not count."""
-    return [doubt for pid in sorted(_named()) if (doubt := _doubt(pid)) is not None]
+    return [doubt for pid in sorted(_named()) if (doubt := _rejection(pid)) is not None]
 
 
 def _named() -> list[int]:
@@ -51,27 +51,27 @@ def _named() -> list[int]:
     return there
 
 
-def _doubt(pid: int) -> Doubtful | None:
+def _rejection(pid: int) -> UnverifiedProcess | None:
     """Why a process is not believed; None if it is."""
     folder = Path(f"/proc/{pid}")
     try:
         lines = (folder / "status").read_text(errors="replace").splitlines()
         users = next(line.split()[1:] for line in lines if line.startswith("Uid:"))
     except (OSError, StopIteration):
-        return Doubtful(pid, "has ended")
+        return UnverifiedProcess(pid, "has ended")
     # Real, effective, saved and of files: all of them.
-    strangers = sorted({int(user) for user in users} - {_ROOT, os.geteuid()})
-    if strangers:
-        return Doubtful(pid, f"belongs to another user (user id {strangers[0]})")
+    other_users = sorted({int(user) for user in users} - {_ROOT, os.geteuid()})
+    if other_users:
+        return UnverifiedProcess(pid, f"belongs to another user (user id {other_users[0]})")
     try:
         program = os.readlink(folder / "exe").removesuffix(_DELETED)
         (folder / "environ").read_bytes()
     except PermissionError:
-        return Doubtful(pid, "may not be looked at", hidden=True)
+        return UnverifiedProcess(pid, "may not be looked at", hidden=True)
     except OSError:
-        return Doubtful(pid, "has ended")
+        return UnverifiedProcess(pid, "has ended")
     if os.path.basename(program) != NAME:
-        return Doubtful(pid, f"runs {program}")
+        return UnverifiedProcess(pid, f"runs {program}")
     return None
 
 

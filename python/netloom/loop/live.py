@@ -30,17 +30,17 @@ from netloom.live import peers, rivals
 from netloom.live.polling import Poll, Poller
 from netloom.live.ports import findings_of, lost_cables
 from netloom.loop.decision import Rule, contradicted, decide
+from netloom.loop.inferred_phases import infer_phases
 from netloom.loop.journal import Journal, Remembered, remembered, rounds_of
 from netloom.loop.lived import Found, Live, kind_of
 from netloom.loop.memory import Memory
 from netloom.loop.prediction import percent_less
-from netloom.loop.propose import NO_PART, Evidence, added, draw_canary, jobs_sum, judge, propose
+from netloom.loop.propose import NO_CANARY, Evidence, added, draw_canary, jobs_sum, judge, propose
 from netloom.loop.round import Round, digest, whole
-from netloom.loop.seen import infer_phases
 from netloom.loop.trust import (
     IDLE,
-    REPAIR,
-    Kept,
+    REPAIR_ADVICE,
+    Refused,
     busiest_share,
     explained,
     fabric_changed,
@@ -188,7 +188,7 @@ class LiveLoop:
                 if found.outcome == "applied"
                 else "; interrupted while tables were changed: `netloom apply recover --yes`"
             )
-        except Kept as kept:
+        except Refused as kept:
             if kept.finding["kind"] != IDLE:
                 found.findings.append(kept.finding)
             text = kept.finding["text"]
@@ -265,13 +265,13 @@ class LiveLoop:
         found.findings += findings_of(start.fabric, [*second.down, *gone], [], second.ports)
         unseen = None if "unanswered" in self.allow else changing.hidden(now)
         if unseen is not None:
-            raise Kept("unanswered", unseen)
+            raise Refused("unanswered", unseen)
         if now.fabric.cabling_hash != start.fabric.cabling_hash or lids_differ(now.fabric, start.fabric):
             self._close()
-            raise Kept("fabric-changed", fabric_changed(start.fabric, now.fabric))
+            raise Refused("fabric-changed", fabric_changed(start.fabric, now.fabric))
         changed = now.tables.changed_entries(start.tables)
         if changed:
-            raise Kept(
+            raise Refused(
                 "tables-changed",
                 f"{changed} entries of the tables changed during the interval: its counters belong to no "
                 "known routes",
@@ -294,7 +294,7 @@ class LiveLoop:
                     time_limit=self.infer_seconds,
                 )
             except RoutingError as error:
-                raise Kept("routing", f"{error}: {REPAIR}") from error
+                raise Refused("routing", f"{error}: {REPAIR_ADVICE}") from error
         found.answer = answer
         found.load_before = busiest_share(now.fabric, counters)
         for one in answer.answers:
@@ -306,7 +306,7 @@ class LiveLoop:
         assert found.answer is not None
         answer = found.answer
         if sum(traffic.total_bytes for traffic, _ in answer.layers) <= 0:
-            raise Kept(IDLE, "nothing was carried: there is nothing to gain")
+            raise Refused(IDLE, "nothing was carried: there is nothing to gain")
         number, who = len(self.history) + 1, jobs_sum(jobs)
         self._remember(now.fabric)
         evidence = found.evidence = Evidence(
@@ -344,7 +344,7 @@ class LiveLoop:
             return
         manager = self.manager()
         for kind, text in self._forbidden(manager, now):
-            raise Kept(kind, text)
+            raise Refused(kind, text)
         if self.canary_percent > 0:
             plan = self._canary(found, now) or plan
         if self.dry:
@@ -368,12 +368,12 @@ class LiveLoop:
                 found.evidence, found.proposed, self.canary_percent, len(self.history) + 1
             )
         if found.part is None:
-            found.reason += f"; {NO_PART}"
+            found.reason += f"; {NO_CANARY}"
             return None
         with self._step("check"):
             plan = changing.plan(now, found.part.routes, allow=self.allow, threads=self.threads)
         if plan.findings:
-            raise Kept("unsound-part", f"part of the change is unsound: {plan.findings[0]['text']}")
+            raise Refused("unsound-part", f"part of the change is unsound: {plan.findings[0]['text']}")
         found.canary = plan.routes
         return plan
 
@@ -388,7 +388,9 @@ class LiveLoop:
             with self._step("check"):
                 plan = changing.plan(now, found.proposed, allow=self.allow, threads=self.threads)
             if plan.findings:
-                raise Kept("unsound-rest", f"the rest of the change is unsound: {plan.findings[0]['text']}")
+                raise Refused(
+                    "unsound-rest", f"the rest of the change is unsound: {plan.findings[0]['text']}"
+                )
             found.part = None
             if plan.changed_entries:
                 self._loaded(found, now, plan, self.manager(), journal)
@@ -403,7 +405,7 @@ class LiveLoop:
         self._split_apply(done)
         if done.outcome != "applied":
             found.interrupted = done.why == INTERRUPTED
-            raise Kept("not-applied", f"{done.outcome}: {done.why}")
+            raise Refused("not-applied", f"{done.outcome}: {done.why}")
         assert done.journal_id is not None
         found.changes.append(done.journal_id)
         # Read back by `apply`, entry by entry.
@@ -422,7 +424,7 @@ class LiveLoop:
             what = "tables changed"
             if now.fabric.cabling_hash != left.fabric.cabling_hash:
                 what = fabric_changed(left.fabric, now.fabric)
-            raise Kept("tables-changed", f"{what}; the gain was not found, and tables stay as they are")
+            raise Refused("tables-changed", f"{what}; the gain was not found, and tables stay as they are")
 
     def _forbidden(self, manager: Manager, now: Seen) -> Iterator[tuple[str, str]]:
         """Why this OpenSM should not be asked."""
@@ -441,14 +443,14 @@ class LiveLoop:
         if left is None:
             return
         if self.dry:
-            raise Kept("unfinished", f"change {left.id} was left unfinished: --yes finishes or undoes it")
+            raise Refused("unfinished", f"change {left.id} was left unfinished: --yes finishes or undoes it")
         with self._step("apply"):
             done = changing.recover(self.access, self.manager(), journal, allow=self.allow)
             self._seen = changing.look(self.access, self._routes_file())
         told = "" if done is None else "; ".join(done.notes)
         if done is not None and done.outcome == "not restored":
             told += f"; {done.why}"
-        raise Kept(
+        raise Refused(
             "recovered", f"the counters belong to no known routes: {told or f'change {left.id} ended'}"
         )
 
@@ -476,7 +478,7 @@ class LiveLoop:
                 if done.outcome != "applied":
                     found.interrupted = done.why == INTERRUPTED
                     text = f"taking it back: {done.outcome}: {done.why}"
-                    raise Kept("not-rolled-back", text)
+                    raise Refused("not-rolled-back", text)
         found.outcome = "rolled back"
 
     def _found_counters(self, found: Found, seen: Seen, interval: Callable[[Seen], None]) -> Counters:
@@ -486,7 +488,7 @@ class LiveLoop:
             with self._step("find"):
                 try:
                     return interval_of(first, second, found.findings)
-                except Kept as kept:
+                except Refused as kept:
                     if kept.finding["kind"] != "reset" or not again:
                         raise
         raise AssertionError("the second interval counts or raises")
@@ -505,7 +507,7 @@ class LiveLoop:
         if file is None:
             problems = manager.problems()
             text = problems[0].text if problems else "OpenSM reads no file of routes"
-            raise Kept("no-file-engine", text)
+            raise Refused("no-file-engine", text)
         return file
 
     def _split_apply(self, applied: Applied) -> None:

@@ -13,9 +13,9 @@ from netloom.loop.round import Outcome, Round
 if TYPE_CHECKING:
     from netloom._core import Counters, Routes
     from netloom.apply import Applied, Seen
+    from netloom.loop.inferred_phases import InferredPhases as Inferred
     from netloom.loop.prediction import Layers
     from netloom.loop.propose import Canary, Evidence
-    from netloom.loop.seen import Seen as Inferred
 
 _OWN_STEPS = ("counters", "infer", "optimize", "check", "predict", "apply", "verify")
 

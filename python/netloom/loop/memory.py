@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from netloom.loop.prediction import Layers
 
-ALIKE = 0.05
+SAME_KIND_DISTANCE = 0.05
 """Two traffics are of a kind if their difference is less than this share of their norm."""
 
 
@@ -77,4 +77,4 @@ def _alike(one: Any, other: Any) -> bool:
     size, its = norm(one), norm(other)
     if size == 0 or its == 0:
         return bool(size == its)
-    return bool(norm(one / size - other / its) < ALIKE)
+    return bool(norm(one / size - other / its) < SAME_KIND_DISTANCE)

@@ -26,7 +26,7 @@ _ROUNDS = 20
 """Of scaling rows and columns."""
 MOST_FLOWS = 50_000
 """More pairs than this are not played as flows."""
-MOST_ERROR = 1.0
+MOST_SAMPLED_ERROR = 1.0
 """The largest relative error that is sampled: what is less known is not known at all."""
 
 
@@ -115,7 +115,7 @@ def predict(
     by_answer = gain(layers)
     tried = [by_answer]
     if error_percent > 0:
-        error = min(MOST_ERROR, error_percent / 100.0)
+        error = min(MOST_SAMPLED_ERROR, error_percent / 100.0)
         tried += [
             gain([(near(traffic, error, seed=seed + k), weight) for traffic, weight in layers])
             for k in range(samples)

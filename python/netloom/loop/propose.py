@@ -25,18 +25,18 @@ from netloom.loop.round import digest, whole
 if TYPE_CHECKING:
     from netloom._core import Fabric, Hose, Job, Routes, Scenario, Traffic
 
-HOT = 0.75
+HOT_SHARE = 0.75
 """Links with more than this share of the worst load count where that is the same: queues grow at each."""
-WORK_A_PAIR = 20
+WORK_PER_PAIR = 20
 LEAST_WORK = 1_000_000
 """Path searches of the optimiser, as scenarios' own `optimized` has them."""
-CANARIES = 8
+CANARY_DRAWS = 8
 """Draws of destinations that are compared."""
-TRIES = 3
+CANARY_ATTEMPTS = 3
 """So often canaries are drawn where none of them gains by itself, each time twice as large."""
-MOST_OF_IT = 50.0
+MOST_CANARY_PERCENT = 50.0
 """But of no more than this percent of the destinations."""
-NO_PART = "no part of it gains by itself, so all of it at once"
+NO_CANARY = "no part of it gains by itself, so all of it at once"
 """Why there is no canary though one is wanted."""
 
 
@@ -122,7 +122,7 @@ def propose(evidence: Evidence) -> Routes:
         for place, (traffic, weight) in enumerate(part)
     ]
     pairs = sum(traffic.pairs for _, traffic, _ in named)
-    work = evidence.work if evidence.work is not None else LEAST_WORK + WORK_A_PAIR * pairs
+    work = evidence.work if evidence.work is not None else LEAST_WORK + WORK_PER_PAIR * pairs
     candidates = []
     for today in (present, None):
         best = _core.optimize_layers(
@@ -224,10 +224,10 @@ def draw_canary(evidence: Evidence, proposed: Routes, percent: float, number: in
     addresses = evidence.fabric.hosts << present.lmc
     hosts = np.unique(np.flatnonzero((old != new).any(axis=0)[:addresses]) >> present.lmc)
     random = np.random.default_rng([evidence.seed, number])
-    for _ in range(TRIES):
+    for _ in range(CANARY_ATTEMPTS):
         count = int(np.ceil(len(hosts) * percent / 100.0))
         drawn: dict[tuple[int, ...], Canary] = {}
-        for _ in range(CANARIES):
+        for _ in range(CANARY_DRAWS):
             some = tuple(sorted(int(host) for host in random.permutation(hosts)[:count]))
             if some not in drawn:
                 mixed = present.mixed(proposed, some)
@@ -236,7 +236,7 @@ def draw_canary(evidence: Evidence, proposed: Routes, percent: float, number: in
         best = max(drawn.values(), key=lambda one: one.prediction.sure_gain)
         if best.prediction.sure_gain > 0:
             return best
-        percent = max(percent, min(2.0 * percent, MOST_OF_IT))
+        percent = max(percent, min(2.0 * percent, MOST_CANARY_PERCENT))
     return None
 
 
@@ -280,7 +280,7 @@ def _rank(evidence: Evidence, routes: Routes, layers: Layers) -> tuple[float, in
     worst_of_all, hot = 0.0, 0
     for loads, weight in link_loads(evidence.fabric, routes, layers, threads=evidence.threads):
         worst_of_all += weight * loads.max
-        hot += int((loads.per_link > HOT * loads.max).sum())
+        hot += int((loads.per_link > HOT_SHARE * loads.max).sum())
     return float(f"{worst_of_all:.3g}"), hot, evidence.present.changed_entries(routes)
 
 

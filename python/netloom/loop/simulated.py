@@ -18,12 +18,12 @@ import numpy as np
 from netloom.errors import SimulationError
 from netloom.loop.decision import Decision, contradicted, decide
 from netloom.loop.demand import held_up, wanted, weighted
+from netloom.loop.inferred_phases import infer_phases
 from netloom.loop.memory import Memory
 from netloom.loop.plan import Phase, Plan, start_routes
 from netloom.loop.prediction import Layers, Prediction, percent_less
-from netloom.loop.propose import NO_PART, Evidence, draw_canary, jobs_sum, judge, propose
+from netloom.loop.propose import NO_CANARY, Evidence, draw_canary, jobs_sum, judge, propose
 from netloom.loop.round import Outcome, Round, digest, whole
-from netloom.loop.seen import infer_phases
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -239,7 +239,7 @@ class SimulatedLoop:
         if self.plan.canary_percent > 0:
             drawn = draw_canary(evidence, proposed, self.plan.canary_percent, self._number)
             if drawn is None:
-                reason = f"{reason}; {NO_PART}"
+                reason = f"{reason}; {NO_CANARY}"
         if drawn is not None:
             output.canary = drawn.routes
             unsound = why_unsound(self.fabric, drawn.routes)

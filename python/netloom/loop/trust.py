@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from netloom._core import Counters, Fabric, Inferred
     from netloom.live.polling import Poll
 
-MOST_UNKNOWN = 0.01
+MOST_UNKNOWN_SHARE = 0.01
 """The share of links of which no counter can be trusted, at most: routes made of less are guesses."""
-MOST_FALLEN = 0.01
+MOST_RESET_SHARE = 0.01
 """The share of the counters that changed that were set back, at most."""
 MOST_UNEXPLAINED_PERCENT = 5.0
 """Bytes that no traffic of these jobs explains, at most."""
@@ -34,14 +34,14 @@ _OCTETS = 288
 """That a port counts of a management datagram."""
 _NAMED = 3
 """Ports, switches and cables that a reason names."""
-REPAIR = (
+REPAIR_ADVICE = (
     "mend it, or load tables that do without it (`netloom optimize --from TABLES --repair`, "
     "`netloom apply send`)"
 )
 """What helps where tables lead into a cable or a switch that is gone."""
 
 
-class Kept(Exception):
+class Refused(Exception):
     """Ends a round before its decision, with a finding."""
 
     def __init__(self, kind: str, text: str) -> None:
@@ -54,7 +54,7 @@ def interval_of(first: Poll, second: Poll, findings: list[Finding]) -> Counters:
 
     Raises
     ------
-    Kept
+    Refused
         If it is not enough to go by.
     """
     silent = sorted({*first.missing, *second.missing})
@@ -64,27 +64,29 @@ def interval_of(first: Poll, second: Poll, findings: list[Finding]) -> Counters:
         findings.append(finding("missing", text))
     fallen, changed = second.counters.fallen_since(first.counters)
     if changed == 0:
-        raise Kept("stale", "no counter changed in the interval: who reads the ports has not done so since")
+        raise Refused(
+            "stale", "no counter changed in the interval: who reads the ports has not done so since"
+        )
     counters = second.counters.since(first.counters, seconds=second.started_s - first.started_s)
     if fallen:
         where = _set_back(counters)
         text = f"{fallen} of the {changed} counters that changed were set back during the interval"
         text += f", at {where}" if where else ""
         findings.append(finding("reset", text))
-        if fallen > MOST_FALLEN * changed:
-            raise Kept(
+        if fallen > MOST_RESET_SHARE * changed:
+            raise Refused(
                 "reset",
                 f"{text}: what was carried is not known. Have nobody set counters back while the loop runs "
                 "(`perfquery -R`, `ibclearcounters`); where nobody does, the switch has started again",
             )
     told = counters.summary(busiest=0)
     unknown, links = told["links_unknown"], told["links"]
-    if unknown > MOST_UNKNOWN * links:
+    if unknown > MOST_UNKNOWN_SHARE * links:
         text = f"of {unknown} of {links} links nobody knows what they carried"
-        raise Kept("unknown-links", text)
+        raise Refused("unknown-links", text)
     sent = told["host_bytes"]
     if sent is not None and sent <= _POLLS * _OCTETS * second.mads:
-        raise Kept(
+        raise Refused(
             IDLE, f"hosts sent {sent:,.0f} bytes, little more than reading counters does: nothing to gain"
         )
     return counters
@@ -120,7 +122,7 @@ def fabric_changed(before: Fabric, now: Fabric) -> str:
         )
     # What is new is in no table yet, and harms none.
     lost = any(word.endswith(" gone") for word in words)
-    todo = REPAIR if lost else "no table uses it yet; the next round counts anew"
+    todo = REPAIR_ADVICE if lost else "no table uses it yet; the next round counts anew"
     return f"during the interval the fabric changed ({_some(words, '; ')}): {todo}"
 
 
@@ -151,18 +153,18 @@ def explained(answer: Inferred) -> None:
 
     Raises
     ------
-    Kept
+    Refused
         If it does not: other hosts sent too, or the jobs ran elsewhere.
     """
     unexplained = answer.summary()["unexplained_percent"] or 0.0
     if unexplained > MOST_UNEXPLAINED_PERCENT and answer.stopped == "time-limit":
-        raise Kept(
+        raise Refused(
             "time-limit",
             f"inference was not done in its time, and {unexplained:.1f} % of the bytes are left unexplained: "
             "a list of jobs, and a longer interval, help",
         )
     if unexplained > MOST_UNEXPLAINED_PERCENT:
-        raise Kept(
+        raise Refused(
             "unexplained",
             f"{unexplained:.1f} % of the bytes cannot be traffic of these jobs: is the list of jobs right?",
         )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from netloom.errors import ArgumentError
 from netloom.optimizing import compare as table
-from netloom.optimizing import doubt, exact_model, matrices, product, results
+from netloom.optimizing import exact_model, matrices, product, results, told_error
 from netloom.optimizing import today as in_force
 from netloom.optimizing.asked import Asked
 from netloom.optimizing.product import Answer, unwritten
@@ -81,7 +81,7 @@ def answer(
     today, kept = None, best.taken_from == "today"
     known_badly = None if search.layers is not None or asked.lmc else known_of(traffic)
     if known_badly is not None and not known_badly.is_sure and asked.exact is None:
-        today = doubt.kept(session, search.fabric, search.traffic, known_badly, search.in_force, loads)
+        today = told_error.kept(session, search.fabric, search.traffic, known_badly, search.in_force, loads)
         routes, loads = today or (routes, loads)
     if not interrupted:
         if asked.exact is not None:
@@ -150,9 +150,9 @@ def answer(
     return Answer(result, routes, search.whole, search.today, best, began, interrupted)
 
 
-def known_of(traffic: Traffic | str) -> doubt.Told | None:
+def known_of(traffic: Traffic | str) -> told_error.Told | None:
     """What a file of traffic says of itself."""
-    return doubt.told(traffic) if isinstance(traffic, str) else None
+    return told_error.told(traffic) if isinstance(traffic, str) else None
 
 
 _TOO_SMALL = {

@@ -80,7 +80,7 @@ class OptimizedTables:
         if self._answer.today is None:
             routes.write(path, allow_unreachable=allow_unreachable, lanes=sl2vl is not None)
         else:
-            file = self._answer.today.with_strangers(routes.to_bytes(), self._answer.fabric)
+            file = self._answer.today.with_foreign_entries(routes.to_bytes(), self._answer.fabric)
             _core.write_atomic(path, file)
 
 

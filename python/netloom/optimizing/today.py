@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from netloom import strangers
+from netloom import foreign_entries
 from netloom.errors import FormatError, TrafficError
 from netloom.findings import finding
 from netloom.session.faults import fault_lines
@@ -64,22 +64,22 @@ class Today:
     read: Routes
     still: bool = False
 
-    def with_strangers(self, file: bytes, fabric: Fabric) -> bytes:
+    def with_foreign_entries(self, file: bytes, fabric: Fabric) -> bytes:
         """What is written, with today's entries of LIDs that no port of the fabric has."""
         if not self.text:
             return file
-        is_stranger = strangers.of_fabric(fabric)
-        taken = set(strangers.lids(file, lambda lid, rest: True))
+        is_foreign = foreign_entries.of_fabric(fabric)
+        taken = set(foreign_entries.lids(file, lambda lid, rest: True))
         guids = fabric.switch_table()["guid"]
         links = fabric.link_table()
         of_switches = links["alive"] & (links["source"] >= fabric.hosts)
         owners = guids[links["source"][of_switches] - fabric.hosts]
         cabled = set(zip(owners.tolist(), links["source_port"][of_switches].tolist(), strict=True))
-        return strangers.with_entries(
+        return foreign_entries.with_entries(
             file,
             [self.text],
             set(guids.tolist()),
-            lambda lid, rest: lid not in taken and is_stranger(lid, rest),
+            lambda lid, rest: lid not in taken and is_foreign(lid, rest),
             cabled,
         )
 
@@ -112,7 +112,7 @@ def read_today(
         left_out = differs & (after == _NONE)
         detours = differs & ~missing & ~left_out
     name = _name(source)
-    _tell_strangers(session, name, fabric, text)
+    _tell_foreign_entries(session, name, fabric, text)
     broken = [fault for fault in routes.faults if fault[1] in _BREAKING]
     lines = [f["text"] for f in fault_lines(broken, name)]
     # What the file's faults say is missing for that reason: told by line, not again.
@@ -275,7 +275,7 @@ def _read(session: Session, source: Routes | str, fabric: Fabric) -> tuple[Route
     with session.timed("read"):
         data = session.read("routes", source)
         routes = _core.Routes.parse(data, fabric, label=source, strict=False)
-        return routes, strangers.plain(data)
+        return routes, foreign_entries.plain(data)
 
 
 def _name(source: Routes | str) -> str:
@@ -285,9 +285,9 @@ def _name(source: Routes | str) -> str:
     return name_of(source)
 
 
-def _tell_strangers(session: Session, name: str, fabric: Fabric, text: bytes) -> None:
+def _tell_foreign_entries(session: Session, name: str, fabric: Fabric, text: bytes) -> None:
     """Says which LIDs no port of the fabric has."""
-    lids = strangers.lids(text, strangers.of_fabric(fabric)) if text else []
+    lids = foreign_entries.lids(text, foreign_entries.of_fabric(fabric)) if text else []
     if lids:
         told = ", ".join(f"0x{lid:04x}" for lid in lids[:_TOLD]) + (", …" if len(lids) > _TOLD else "")
         which = "1 LID" if len(lids) == 1 else f"{units.count(len(lids))} LIDs"

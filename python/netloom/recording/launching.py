@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from netloom import patience
+from netloom import critical
 from netloom.errors import NetloomError
 
 FOLDER_VARIABLE = "NETLOOM_RECORD"
@@ -197,7 +197,7 @@ def run(
         libc.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
 
     # A signal is waited out: ranks that end in order have whole records.
-    with patience.change():
+    with critical.section():
         try:
             child = subprocess.Popen(
                 passing_on(command, events is not None),

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 _Result = TypeVar("_Result")
 _LOOK_SECONDS = 0.05
 """How often the main thread looks for Ctrl-C."""
-_PATIENCE_SECONDS = 1.0
+_EXIT_TIMEOUT_SECONDS = 1.0
 """How long it waits from then on for what is left behind otherwise: two thirds of what a signal allows."""
 
 
@@ -81,15 +81,15 @@ def side_by_side(
 
         run.finishing()
         waiting: dict[Future[_Result | None], str] = {pool.submit(one, name): name for name in names}
-        patience = _PATIENCE_SECONDS
+        time_left = _EXIT_TIMEOUT_SECONDS
         try:
             while waiting:
                 done, _ = wait(waiting, timeout=_LOOK_SECONDS, return_when=FIRST_COMPLETED)
                 if run.interrupted:
                     for stop in stops.values():
                         stop.set()
-                    patience -= 0.0 if done else _LOOK_SECONDS
-                    if leaves and patience <= 0:
+                    time_left -= 0.0 if done else _LOOK_SECONDS
+                    if leaves and time_left <= 0:
                         run.left_behind = True
                         break
                 for future in done:

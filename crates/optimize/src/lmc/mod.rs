@@ -249,7 +249,7 @@ impl Turns<'_> {
             let (best, goal) = (self.best(), self.goal);
             let before = best.value;
             let routes = best.routes.clone();
-            self.work += pairs.settle(fabric, &routes, &best.loads.load, goal, random)?;
+            self.work += pairs.reassign(fabric, &routes, &best.loads.load, goal, random)?;
             from = chosen(&routes, pairs.table());
             self.offer(from.clone())?;
             if self.best().value == before {

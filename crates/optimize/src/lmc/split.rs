@@ -3,7 +3,7 @@
 //! What a leaf's hosts send to one host is a *bundle* of pairs. With one address it moves whole; with `2^lmc`
 //! it may part into as many pieces, each pair whole in one. Two ways to part: evenly by bytes, whatever the
 //! tables ([`Pairs::deal`]); and with the tables given, every pair to the address whose way costs least by the
-//! soft-max penalty of the search ([`Pairs::settle`]).
+//! soft-max penalty of the search ([`Pairs::reassign`]).
 
 use netloom_model::rng::{Stream, below, shuffle};
 use netloom_model::{Csr, Fabric, HostId, LinkId, PairPaths, Routes};
@@ -11,8 +11,8 @@ use netloom_model::{Csr, Fabric, HostId, LinkId, PairPaths, Routes};
 use crate::OptimizeError;
 use crate::search::state::penalty::penalty;
 
-/// Sharpness of the penalty in the passes of [`Pairs::settle`].
-const ALPHAS: [f64; 8] = [30.0, 60.0, 120.0, 250.0, 500.0, 1000.0, 2000.0, 4000.0];
+/// Sharpness of the penalty in the passes of [`Pairs::reassign`].
+const SHARPNESS: [f64; 8] = [30.0, 60.0, 120.0, 250.0, 500.0, 1000.0, 2000.0, 4000.0];
 
 /// One pair between different leaves.
 #[derive(Clone, Copy, Debug)]
@@ -131,7 +131,7 @@ impl Pairs {
     ///
     /// # Errors
     /// [`OptimizeError::Routing`] if an address is not reached.
-    pub fn settle(
+    pub fn reassign(
         &mut self,
         fabric: &Fabric,
         routes: &Routes,
@@ -144,7 +144,7 @@ impl Pairs {
         let mut order: Vec<usize> = (0..self.first.len() - 1).collect();
         let mut tried = 0;
         self.choose(fabric, routes);
-        for alpha in ALPHAS {
+        for alpha in SHARPNESS {
             shuffle(random, &mut order);
             let hot = load.iter().enumerate().filter(|(l, _)| fabric.between_switches(LinkId(*l as u32)));
             let floor = hot.map(|(_, &l)| l).fold(0.0, f64::max) * (1.0 - 12.0 / alpha);

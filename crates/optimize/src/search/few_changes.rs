@@ -8,23 +8,23 @@ use crate::search::budget::TOLERANCE;
 use crate::search::state::State;
 
 /// Sharpness: steep enough for the hottest slot to come first, smooth enough to see the next.
-const ALPHA: f64 = 60.0;
+const SHARPNESS: f64 = 60.0;
 /// Penalty of a changed entry, relative to that of the hottest slot.
-const ENTRY: f64 = 0.02;
+const CHANGED_ENTRY_PENALTY: f64 = 0.02;
 /// Items of a slot that are tried, at most.
-const TRIED: usize = 200;
+const MOST_ITEMS_TRIED: usize = 200;
 
 /// Work space of the steps.
-pub(crate) struct Near {
-    riders: Vec<u32>,
+pub(crate) struct FewChanges {
+    items_on: Vec<u32>,
 }
 
-impl Near {
+impl FewChanges {
     /// Makes the state ready for steps; a refresh ends them.
     pub fn new(state: &mut State) -> Self {
-        state.set_alpha(ALPHA);
+        state.set_alpha(SHARPNESS);
         state.track(true);
-        Self { riders: Vec::new() }
+        Self { items_on: Vec::new() }
     }
 
     /// Moves the best item off the hottest slot; false if that is at its goal, or nothing helps.
@@ -36,16 +36,16 @@ impl Near {
         let weights = (0..state.objective.len()).map(|k| state.weight[k * slots + slot]);
         let heaviest = weights.fold(0.0, f64::max);
         if let Some(today) = &mut state.today {
-            today.cost = ENTRY * heaviest;
+            today.cost = CHANGED_ENTRY_PENALTY * heaviest;
         }
-        let riders = &mut self.riders;
-        riders.clear();
-        riders.extend_from_slice(state.riders(slot as u32));
-        riders.sort_unstable();
+        let items_on = &mut self.items_on;
+        items_on.clear();
+        items_on.extend_from_slice(state.items_on(slot as u32));
+        items_on.sort_unstable();
         // Evenly over them, if there are too many.
-        let stride = riders.len().div_ceil(TRIED).max(1);
+        let stride = items_on.len().div_ceil(MOST_ITEMS_TRIED).max(1);
         let mut best: Option<(f64, u32)> = None;
-        for &item in riders.iter().step_by(stride) {
+        for &item in items_on.iter().step_by(stride) {
             if let Some(rise) = moved(state, item, slot as u32)
                 && rise < best.map_or(0.0, |(least, _)| least)
             {

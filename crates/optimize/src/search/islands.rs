@@ -49,17 +49,17 @@ pub(crate) fn together(search: &mut Search, islands: usize) {
         });
         search.state.work = begun + all.iter().map(|island| island.state.work).sum::<u64>();
         exchange(search, &mut all);
-        search.ease();
+        search.limit_budget();
         search.state.work > before
     };
     step(search, &|own, i| own.starts(i, islands as u64));
     let mut round = 0;
-    let mut anew = false;
+    let mut restart = false;
     while search.goes_on()
-        && step(search, &|own, i| if anew { own.anew(round + i) } else { own.round(round + i) })
+        && step(search, &|own, i| if restart { own.restart(round + i) } else { own.round(round + i) })
     {
         round += islands as u64;
-        anew = !anew && search.anew_pays();
+        restart = !restart && search.restart_pays();
     }
 }
 

@@ -27,15 +27,15 @@ use crate::search::state::State;
 use crate::search::state::slots::NONE;
 
 /// The longest chain.
-const LONGEST: usize = 12;
+const LONGEST_CHAIN: usize = 12;
 /// Sharpness of the penalty around the level at work, in turn.
 const SHARPNESS: [f64; 3] = [300.0, 30.0, 3000.0];
 /// Chains in a row that may bring nothing to a level: so many, and some for every link of it.
-const IDLE: (usize, usize, usize) = (60, 4, 400);
+const CHAINS_WITHOUT_GAIN: (usize, usize, usize) = (60, 4, 400);
 /// Destinations routed anew in a row that may bring nothing.
-const IDLE_KICKS: usize = 100;
+const PERTURBATIONS_WITHOUT_GAIN: usize = 100;
 /// Sharpness at which destinations are routed anew, in turn.
-const KICKS: [f64; 4] = [30.0, 3.0, 100.0, 10.0];
+const PERTURBATION_SHARPNESS: [f64; 4] = [30.0, 3.0, 100.0, 10.0];
 /// Loads that differ less, relatively, than rounding can explain.
 const ROUNDING: f64 = 1e-12;
 
@@ -133,7 +133,10 @@ pub(crate) fn cool(
                 state.work += (state.items.len() + state.load.len()) as u64 / 64;
             }
         }
-        if idle >= IDLE_KICKS || budget.over(state.work) || !cooling.kick(state, &least, turn) {
+        if idle >= PERTURBATIONS_WITHOUT_GAIN
+            || budget.over(state.work)
+            || !cooling.perturb(state, &least, turn)
+        {
             break;
         }
         turn += 1;
@@ -295,14 +298,15 @@ impl<'c> Cooling<'c> {
                 let mut left = 0;
                 for slot in (0..state.view.slots()).filter(at_level) {
                     left += 1;
-                    if !state.riders(slot as u32).is_empty() && self.has_room(state, slot as u32, heat) {
+                    if !state.items_on(slot as u32).is_empty() && self.has_room(state, slot as u32, heat) {
                         hot.push(slot as u32);
                     }
                 }
                 if hot.is_empty() {
                     return turn > 0 && left == 0;
                 }
-                most_idle = (IDLE.0 + IDLE.1 * hot.len()).min(IDLE.2);
+                most_idle =
+                    (CHAINS_WITHOUT_GAIN.0 + CHAINS_WITHOUT_GAIN.1 * hot.len()).min(CHAINS_WITHOUT_GAIN.2);
                 stale = false;
             }
             if turn % 40 == 0 {
@@ -333,7 +337,7 @@ impl<'c> Cooling<'c> {
         state.open();
         let mut slot = start;
         let mut order = Ordering::Greater;
-        for _ in 0..LONGEST {
+        for _ in 0..LONGEST_CHAIN {
             if !self.push(state, slot) {
                 order = Ordering::Greater;
                 break;
@@ -356,18 +360,18 @@ impl<'c> Cooling<'c> {
     /// Takes an item off a slot, every other time with all of its destination's, and puts them where they
     /// cost least beside it; false if one has no other way.
     fn push(&mut self, state: &mut State, slot: u32) -> bool {
-        let riders = state.riders(slot);
-        if riders.is_empty() {
+        let items_on = state.items_on(slot);
+        if items_on.is_empty() {
             return false;
         }
-        let item = riders[below(&mut self.random, riders.len() as u64) as usize];
+        let item = items_on[below(&mut self.random, items_on.len() as u64) as usize];
         let group = state.items.group[item as usize];
         let bits = below(&mut self.random, u64::MAX);
         self.lifted.clear();
         if bits & 1 == 0 {
             self.lifted.push(item);
         } else {
-            self.lifted.extend(riders.iter().filter(|&&i| state.items.group[i as usize] == group));
+            self.lifted.extend(items_on.iter().filter(|&&i| state.items.group[i as usize] == group));
             self.lifted.sort_unstable();
             shuffle(&mut self.random, &mut self.lifted);
         }
@@ -421,23 +425,25 @@ impl<'c> Cooling<'c> {
     }
 
     /// Routes a few destinations of hot links anew; false if nothing can move.
-    fn kick(&mut self, state: &mut State, levels: &[(f64, usize)], turn: usize) -> bool {
+    fn perturb(&mut self, state: &mut State, levels: &[(f64, usize)], turn: usize) -> bool {
         let Some(&(coolest, _)) = levels.last() else { return false };
         let hot: Vec<u32> = (0..state.view.slots() as u32)
-            .filter(|&s| state.heat(s as usize) >= coolest * (1.0 - TOLERANCE) && !state.riders(s).is_empty())
+            .filter(|&s| {
+                state.heat(s as usize) >= coolest * (1.0 - TOLERANCE) && !state.items_on(s).is_empty()
+            })
             .collect();
         if hot.is_empty() {
             return false;
         }
         state.centre = levels[0].0;
-        sharpen(state, KICKS[turn % KICKS.len()] / levels[0].0);
+        sharpen(state, PERTURBATION_SHARPNESS[turn % PERTURBATION_SHARPNESS.len()] / levels[0].0);
         for _ in 0..=below(&mut self.random, 4) {
             let slot = hot[below(&mut self.random, hot.len() as u64) as usize];
-            let riders = state.riders(slot);
-            if riders.is_empty() {
+            let items_on = state.items_on(slot);
+            if items_on.is_empty() {
                 continue;
             }
-            let item = riders[below(&mut self.random, riders.len() as u64) as usize];
+            let item = items_on[below(&mut self.random, items_on.len() as u64) as usize];
             let group = state.items.group[item as usize] as usize;
             self.lifted.clear();
             self.lifted.extend(state.items.of(group).map(|i| i as u32));

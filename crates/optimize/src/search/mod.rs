@@ -84,17 +84,17 @@ pub(crate) fn search(state: &mut State, siblings: &Siblings, how: How, budget: &
             search.starts(0, 1);
         }
         if search.goes_on() && !search.state.is_bound() {
-            search.straight(0);
+            search.intensify(0);
         }
-        let (mut anew, mut others) = (0, 0);
+        let (mut restart, mut others) = (0, 0);
         while search.goes_on() {
             let before = search.state.work;
-            if others <= anew || !search.anew_pays() {
+            if others <= restart || !search.restart_pays() {
                 search.round(round);
                 others += search.state.work - before;
             } else {
-                search.anew(round);
-                anew += search.state.work - before;
+                search.restart(round);
+                restart += search.state.work - before;
             }
             round += 1;
             if search.state.work == before {
@@ -103,7 +103,7 @@ pub(crate) fn search(state: &mut State, siblings: &Siblings, how: How, budget: &
             }
         }
         let spent = search.budget.over(search.state.work).then_some(Stop::Work);
-        search.best.stop = if search.wants() { spent } else { Some(Stop::Target) };
+        search.best.stop = if search.is_above_goal() { spent } else { Some(Stop::Target) };
         search.polish();
         search.restore();
         let Search { state, ref mut best, .. } = search;

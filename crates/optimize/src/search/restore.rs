@@ -10,11 +10,11 @@ use crate::search::budget::TOLERANCE;
 use crate::search::state::State;
 
 /// Sharpness: a link just below the maximum is as good as an idle one.
-const ALPHA: f64 = 20_000.0;
+const SHARPNESS: f64 = 20_000.0;
 /// Penalty of a changed entry, where that of a link at the maximum is 1.
-const ENTRY: f64 = 0.5;
+const CHANGED_ENTRY_PENALTY: f64 = 0.5;
 /// Path searches that are still made after a stop from outside: a few hundredths of a second.
-const GRACE: u64 = 3000;
+const SEARCHES_AFTER_STOP: u64 = 3000;
 
 /// Gives back what it can with `work` path searches; says whether anything was given back. The state must know
 /// today's tables and hold complete paths.
@@ -23,7 +23,7 @@ pub(crate) fn restore(state: &mut State, work: u64, control: &Control) -> bool {
     let below = |max: f64| if max > 0.0 { max * (1.0 - 3.0 * TOLERANCE) } else { 1.0 };
     let goals = state.maxima().map(below).collect();
     let goal = std::mem::replace(&mut state.objective.goal, goals);
-    state.set_alpha(ALPHA);
+    state.set_alpha(SHARPNESS);
     let before = give_back(state, work, control);
     state.objective.goal = goal;
     state.refresh();
@@ -33,7 +33,7 @@ pub(crate) fn restore(state: &mut State, work: u64, control: &Control) -> bool {
 /// Goes over all groups; the changed entries of before.
 fn give_back(state: &mut State, work: u64, control: &Control) -> u64 {
     if let Some(today) = &mut state.today {
-        today.cost = ENTRY;
+        today.cost = CHANGED_ENTRY_PENALTY;
     }
     let before = changes(state);
     let start = state.work;
@@ -41,7 +41,7 @@ fn give_back(state: &mut State, work: u64, control: &Control) -> u64 {
     let mut items: Vec<u32> = Vec::new();
     for group in 0..state.items.groups() {
         let spent = state.work - start;
-        if spent >= work || (control.stopped().is_some() && (!stopped || spent >= GRACE)) {
+        if spent >= work || (control.stopped().is_some() && (!stopped || spent >= SEARCHES_AFTER_STOP)) {
             break;
         }
         let changed = state.today.as_ref().is_some_and(|today| today.of(group) > 0);
@@ -82,8 +82,8 @@ mod tests {
     use crate::search::start::from_tables;
     use crate::search::state::items::items;
     use crate::search::state::objective::Objective;
-    use crate::search::state::slots::View;
-    use crate::search::state::today::Keep;
+    use crate::search::state::slots::Slots;
+    use crate::search::state::today::TodaysEntries;
 
     /// Hosts 0 and 1 of one leaf send to hosts 2 and 3 of another, over two spines; today's tables take one spine
     /// for both, or one for each. The way to host 2 has moved to the other spine: is it given back?
@@ -102,9 +102,9 @@ mod tests {
         }
         let entries: Vec<(u64, u64, f64)> = vec![(0, 2, bytes[0]), (1, 3, bytes[1])];
         let items = items(&fabric, &matrix(4, &entries), &today);
-        let view = View::new(&fabric, &structure, &paths, true);
+        let view = Slots::new(&fabric, &structure, &paths, true);
         let mut state = State::empty(&view, &items, Objective::single(1.0));
-        state.today = Some(Keep::new(&lft, 0.0, u64::MAX, items.groups()));
+        state.today = Some(TodaysEntries::new(&lft, 0.0, u64::MAX, items.groups()));
         let start = from_tables(&state, &lft).unwrap();
         state.set_paths(start);
         assert_eq!(changes(&state), 0);

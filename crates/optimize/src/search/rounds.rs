@@ -11,27 +11,27 @@ use netloom_model::{Control, Improvement, StopReason};
 
 use crate::search::best::Best;
 use crate::search::budget::{Budget, TOLERANCE};
-use crate::search::few_changes::Near;
+use crate::search::few_changes::FewChanges;
 use crate::search::moves::ejection::chains;
 use crate::search::moves::siblings::Siblings;
 use crate::search::moves::sweep::sweep;
 use crate::search::restore::restore;
 use crate::search::start::{by_destination, coloured, insert_rest};
 use crate::search::state::State;
-use crate::search::state::today::Keep;
+use crate::search::state::today::TodaysEntries;
 
 /// Coloured starts at most; fewer if there are very many items.
 const RESTARTS: u64 = 10;
 /// Items that all coloured starts together may colour.
 const RESTART_ITEMS: u64 = 3_000_000;
 /// Sharpness of the greedy start, island by island.
-const GREEDY: [f64; 4] = [30.0, 100.0, 10.0, 300.0];
+const GREEDY_SHARPNESS: [f64; 4] = [30.0, 100.0, 10.0, 300.0];
 /// Work once the value is good enough for the traffic's hosts, and work for every item.
-const COURTESY: (u64, u64) = (500_000, 2);
+const WORK_ONCE_GOOD_ENOUGH: (u64, u64) = (500_000, 2);
 /// Sharpness of the last sweep of a round.
-const SHARPEST: f64 = 2000.0;
+const LAST_SHARPNESS: f64 = 2000.0;
 /// Sharpness of the first sweep of a round, in turn.
-const MELT: [f64; 4] = [10.0, 100.0, 30.0, 300.0];
+const FIRST_SHARPNESS: [f64; 4] = [10.0, 100.0, 30.0, 300.0];
 /// Work for fewer links at the maximum, once it is not lowered any more.
 const POLISH_WORK: u64 = 30_000;
 /// Work of a chain phase where changed entries count: few of its chains are worth keeping, but each is worth an offer.
@@ -39,10 +39,10 @@ const COUNTED_WORK: u64 = 2000;
 /// Work of a chain phase, with some an item: gains come soon or not at all.
 const PHASE_WORK: u64 = 20_000;
 /// What part of the gap a phase before the first round may leave for another one to follow.
-const PAYS: f64 = 0.8;
+const GAP_LEFT_TO_REPEAT: f64 = 0.8;
 /// Chain phases of a round: sharpness, whether items are exchanged, and the part of the gap to the goal that is
 /// not aimed at yet.
-const CHAINS: [(f64, bool, f64); 6] = [
+const CHAIN_PHASES: [(f64, bool, f64); 6] = [
     (30000.0, true, 0.8),
     (30000.0, false, 0.8),
     (2000.0, false, 0.5),
@@ -65,17 +65,17 @@ pub(crate) struct Search<'s, 'v> {
     /// Nobody is told of progress and improvements.
     pub quiet: bool,
     /// Today's tables, while the search may forget about them.
-    pub today: Option<Keep<'v>>,
+    pub today: Option<TodaysEntries<'v>>,
 }
 
 impl Search<'_, '_> {
     /// Whether there is something left to find, and work to find it with.
     pub fn goes_on(&self) -> bool {
-        self.wants() && !self.budget.over(self.state.work)
+        self.is_above_goal() && !self.budget.over(self.state.work)
     }
 
     /// Whether some layer has not met its goal.
-    pub fn wants(&self) -> bool {
+    pub fn is_above_goal(&self) -> bool {
         self.best.value > self.state.objective.least() * (1.0 + TOLERANCE)
     }
 
@@ -93,15 +93,15 @@ impl Search<'_, '_> {
         if better {
             (best.value, best.heat, best.count) = (value, heat, count);
             self.take();
-            self.ease();
+            self.limit_budget();
         }
         better
     }
 
     /// Spends less from now on if the best routing is good enough for the traffic's hosts.
-    pub fn ease(&mut self) {
+    pub fn limit_budget(&mut self) {
         if self.best.value <= self.state.objective.enough * (1.0 + TOLERANCE) {
-            let rest = COURTESY.0 + COURTESY.1 * self.state.items.len() as u64;
+            let rest = WORK_ONCE_GOOD_ENOUGH.0 + WORK_ONCE_GOOD_ENOUGH.1 * self.state.items.len() as u64;
             self.budget.limit = self.budget.limit.min(self.state.work + rest);
             self.starts_end = self.starts_end.min(self.state.work + rest / 4);
         }
@@ -110,6 +110,10 @@ impl Search<'_, '_> {
     /// Keeps the state's paths.
     fn take(&mut self) {
         let (state, best) = (&mut *self.state, &mut self.best);
+        debug_assert!(
+            (0..state.items.len()).all(|item| state.placed(item)),
+            "a routing has a path for every item"
+        );
         best.path.clone_from(&state.path);
         // Where the search has forgotten about today's tables, history has not.
         let changed_entries = match &self.today {
@@ -136,7 +140,7 @@ impl Search<'_, '_> {
         if self.state.is_bound() {
             // The best few changes first. If changes are free after all, then anything, but near today's
             // tables before what is far from them.
-            self.peel();
+            self.single_changes();
             if !self.state.is_counted() {
                 self.today = self.state.today.take();
                 if self.goes_on() {
@@ -159,7 +163,7 @@ impl Search<'_, '_> {
             for restart in (island..restarts).step_by(islands as usize) {
                 // The time may be spent before anything was found: on bounds, on today's tables.
                 let interrupted = self.budget.control.stopped() == Some(StopReason::Interrupted);
-                let due = restart == 0 && self.patient && self.wants() && !interrupted;
+                let due = restart == 0 && self.patient && self.is_above_goal() && !interrupted;
                 let enough = self.state.work >= self.starts_end;
                 if !(due || self.goes_on() && !enough) {
                     break;
@@ -172,15 +176,19 @@ impl Search<'_, '_> {
             }
         } else if self.goes_on() {
             self.state.clear();
-            if insert_rest(self.state, GREEDY[(island % GREEDY.len() as u64) as usize], &self.budget) {
+            if insert_rest(
+                self.state,
+                GREEDY_SHARPNESS[(island % GREEDY_SHARPNESS.len() as u64) as usize],
+                &self.budget,
+            ) {
                 self.offer();
             }
         }
     }
 
     /// Changes one way after another, and keeps the best routing on the way.
-    fn peel(&mut self) {
-        let mut near = Near::new(self.state);
+    fn single_changes(&mut self) {
+        let mut near = FewChanges::new(self.state);
         while !self.budget.over(self.state.work) && near.step(self.state) {
             self.offer();
         }
@@ -189,19 +197,19 @@ impl Search<'_, '_> {
     }
 
     /// Whether another start may lead to a better routing in reasonable time.
-    pub fn anew_pays(&self) -> bool {
+    pub fn restart_pays(&self) -> bool {
         let full = self.state.view.layout.as_ref().is_some_and(|l| l.full);
         full && !self.state.is_bound() && (self.state.items.len() as u64) < RESTART_ITEMS / RESTARTS
     }
 
     /// Chains from another coloured start, whatever was found so far: where nearly every link is nearly full, the
     /// way from one good routing to a better one can be longer than the way from a new start.
-    pub fn anew(&mut self, round: u64) {
+    pub fn restart(&mut self, round: u64) {
         let known = std::mem::take(&mut self.best);
         let quiet = std::mem::replace(&mut self.quiet, true);
         if coloured(self.state, &mut stream(self.seed, 2000 + round), &self.budget) {
             self.offer();
-            self.straight(round);
+            self.intensify(round);
         }
         let found = std::mem::replace(&mut self.best, known);
         self.quiet = quiet;
@@ -212,18 +220,18 @@ impl Search<'_, '_> {
     }
 
     /// Chains from the best routing as long as they pay.
-    pub fn straight(&mut self, round: u64) {
+    pub fn intensify(&mut self, round: u64) {
         let mut random = stream(self.seed, 998 + (round << 32));
         self.state.set_paths(self.best.path.clone());
         let work = PHASE_WORK + self.state.items.len() as u64 / 16;
-        for (alpha, exchanges, share) in CHAINS {
+        for (alpha, exchanges, share) in CHAIN_PHASES {
             loop {
                 let gap = self.best.heat - 1.0;
                 self.phase((alpha, exchanges, share), work, &mut random);
                 if !self.goes_on() {
                     return;
                 }
-                if self.best.heat - 1.0 >= PAYS * gap {
+                if self.best.heat - 1.0 >= GAP_LEFT_TO_REPEAT * gap {
                     break;
                 }
             }
@@ -251,9 +259,12 @@ impl Search<'_, '_> {
         self.state.set_paths(self.best.path.clone());
         // Some rounds melt the routing and freeze it anew, some only shake it.
         // Sweeps would change more entries than may be; chains keep count.
-        let mut alpha =
-            if self.state.is_counted() { SHARPEST } else { MELT[(round % MELT.len() as u64) as usize] };
-        while alpha < SHARPEST && self.goes_on() {
+        let mut alpha = if self.state.is_counted() {
+            LAST_SHARPNESS
+        } else {
+            FIRST_SHARPNESS[(round % FIRST_SHARPNESS.len() as u64) as usize]
+        };
+        while alpha < LAST_SHARPNESS && self.goes_on() {
             self.state.set_alpha(alpha);
             // Cooler slots weigh next to nothing at this sharpness.
             let floor = self.heat() * (1.0 - 12.0 / alpha);
@@ -264,7 +275,7 @@ impl Search<'_, '_> {
         }
         let items = self.state.items.len() as u64;
         let work = if self.state.is_counted() { COUNTED_WORK + items / 32 } else { PHASE_WORK + items / 4 };
-        for (alpha, exchanges, share) in CHAINS {
+        for (alpha, exchanges, share) in CHAIN_PHASES {
             // Where changes cost, the way to the goal is short or there is none.
             let share = if self.state.is_counted() { 0.0 } else { share };
             self.phase((alpha, exchanges, share), work, &mut random);
@@ -280,7 +291,7 @@ impl Search<'_, '_> {
         let most = if self.best.value > self.state.objective.enough { POLISH_WORK } else { POLISH_WORK / 6 };
         let limit = self.budget.limit.min(self.state.work + most + self.state.items.len() as u64 / 8);
         let budget = Budget { control: self.budget.control, limit };
-        while alpha < SHARPEST && idle < 2 && !budget.over(self.state.work) {
+        while alpha < LAST_SHARPNESS && idle < 2 && !budget.over(self.state.work) {
             self.state.set_alpha(alpha);
             sweep(self.state, self.best.heat * (1.0 - 1e-6), &mut random, &budget);
             self.state.refresh();

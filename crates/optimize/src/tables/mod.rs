@@ -12,7 +12,7 @@ use netloom_routing::PathSet;
 use netloom_topology::Structure;
 use rayon::prelude::*;
 
-use crate::search::state::slots::{NONE, View};
+use crate::search::state::slots::{NONE, Slots};
 
 /// The admissible choice where there is nothing better: destination modulo the number of choices.
 pub(crate) fn default_link(links: &[LinkId], host: HostId) -> LinkId {
@@ -119,7 +119,7 @@ fn row_entry(port: u16) -> Option<u16> {
 /// Routes with the given paths over an admissible table, which is written into. Entries towards switches are looked at
 /// again: what waits for nobody in one table may do so in another.
 pub(crate) fn routes_with_paths(
-    view: &View,
+    view: &Slots,
     structure: &Structure,
     base: Lft,
     like: &Routes,

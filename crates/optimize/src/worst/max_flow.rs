@@ -3,7 +3,7 @@
 //! Source: shortest augmenting paths (Edmonds and Karp, J. ACM 19, 1972).
 
 /// What is left of a sum that counts as nothing, relative to the sum.
-const DUST: f64 = 1e-12;
+const ROUNDING: f64 = 1e-12;
 
 /// A maximum flow from the left over `edges` (any amount each) to the right: the flow of every edge. Left and right
 /// give and take at most so much.
@@ -11,8 +11,8 @@ pub(super) fn max_flow(edges: &[(u32, u32)], mut left: Vec<f64>, mut right: Vec<
     const NONE: u32 = u32::MAX;
     let mut flow = vec![0.0; edges.len()];
     // Relative to its own: sums differ by any factor.
-    let dust = |sums: &[f64]| -> Vec<f64> { sums.iter().map(|s| s * DUST).collect() };
-    let (dust_left, dust_right) = (dust(&left), dust(&right));
+    let rounding = |sums: &[f64]| -> Vec<f64> { sums.iter().map(|s| s * ROUNDING).collect() };
+    let (rounding_left, rounding_right) = (rounding(&left), rounding(&right));
     // What fits at once is most of it.
     for (f, &(a, b)) in flow.iter_mut().zip(edges) {
         let (a, b) = (a as usize, b as usize);
@@ -29,7 +29,7 @@ pub(super) fn max_flow(edges: &[(u32, u32)], mut left: Vec<f64>, mut right: Vec<
         to_left.fill(NONE);
         to_right.fill(NONE);
         queue.clear();
-        let start = |a: usize| left[a] > dust_left[a];
+        let start = |a: usize| left[a] > rounding_left[a];
         queue.extend((0..left.len()).filter(|&a| start(a)).map(|a| a as u32));
         let (mut next, mut end) = (0, None);
         'search: while let Some(&a) = queue.get(next) {
@@ -40,7 +40,7 @@ pub(super) fn max_flow(edges: &[(u32, u32)], mut left: Vec<f64>, mut right: Vec<
                     continue;
                 }
                 to_right[b] = e;
-                if right[b] > dust_right[b] {
+                if right[b] > rounding_right[b] {
                     end = Some(b);
                     break 'search;
                 }
@@ -129,7 +129,7 @@ mod tests {
         (0..1u32 << left.len()).map(cost).fold(f64::INFINITY, f64::min)
     }
 
-    /// The second on the left reaches the right only if the first gives way; beside the third's sum it was dust.
+    /// The second on the left reaches the right only if the first gives way; beside the third's sum it was rounding.
     #[test]
     fn a_small_sum_beside_a_huge_one_flows_too() {
         let flow = max_flow(&[(0, 0), (1, 0), (0, 1), (2, 2)], vec![1.0, 1.0, 1e15], vec![1.0, 1.0, 1e-3]);

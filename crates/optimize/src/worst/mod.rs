@@ -26,9 +26,9 @@ use in_tree::{FirstSteps, InTree, Steps};
 use max_flow::max_flow;
 
 /// Stretches of destinations. Sums are added up stretch by stretch, so the number is the same for any number of threads.
-const STRETCHES: usize = 16;
+const DESTINATION_BLOCKS: usize = 16;
 /// Pairs of leaf and destination that are written down at a time (20 bytes each), but one link's at least.
-const PAIRS_AT_A_TIME: u64 = 1 << 26;
+const PAIRS_PER_PASS: u64 = 1 << 26;
 
 /// The exact worst load of every link over all matrices within the sums of `hose`, host links included. No single
 /// matrix need reach all of them.
@@ -172,7 +172,7 @@ impl<'a> Crossings<'a> {
     /// # Errors
     /// [`OptimizeError::Stopped`] by the control.
     pub fn worst(&self, control: &Control) -> Result<LinkLoads, OptimizeError> {
-        self.worst_by(PAIRS_AT_A_TIME, control)
+        self.worst_by(PAIRS_PER_PASS, control)
     }
 
     /// The same with so many pairs at a time.
@@ -228,7 +228,7 @@ impl<'a> Crossings<'a> {
         begin: impl Fn() -> T + Sync,
         work: impl Fn(&mut T, HostId, &InTree) + Sync,
     ) -> Result<Vec<T>, OptimizeError> {
-        let size = self.receivers.len().div_ceil(STRETCHES).max(1);
+        let size = self.receivers.len().div_ceil(DESTINATION_BLOCKS).max(1);
         let stretch = |receivers: &[(HostId, DestId)]| {
             let (mut tree, mut found) = (InTree::new(&self.steps), begin());
             let mut first = FirstSteps::new(self.senders.len());

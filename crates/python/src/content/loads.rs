@@ -11,8 +11,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{Content, Loaded, Saved};
 use crate::fabric::{PyFabric, Shared};
-use crate::hose::PyHoseLoads;
 use crate::loads::{PyCertificate, PyLinkLoads};
+use crate::optimizing::hose::PyHoseLoads;
 
 #[derive(Serialize, Deserialize)]
 struct State {

@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use super::{Content, Loaded, Saved};
 use crate::check::{PyCheckReport, PyVerdict};
 use crate::fabric::PyFabric;
-use crate::mix::PyMixReport;
+use crate::optimizing::mix::PyMixReport;
 
 impl Content for PyCheckReport {
     fn save(slf: &Bound<'_, Self>) -> PyResult<Saved> {

@@ -9,11 +9,11 @@ use pyo3::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::{Content, Loaded, Saved, Word};
-use crate::bases::PyRecovered;
-use crate::hose::{PyHoseLoads, PyOptimizedHose};
-use crate::layers::PyOptimizedLayers;
+use crate::inference::bases::PyRecovered;
 use crate::loads::PyLinkLoads;
-use crate::optimized::PyOptimized;
+use crate::optimizing::hose::{PyHoseLoads, PyOptimizedHose};
+use crate::optimizing::layers::PyOptimizedLayers;
+use crate::optimizing::optimized::PyOptimized;
 use crate::results::{PyOutcome, Search};
 use crate::traffic::PyTraffic;
 

@@ -4,7 +4,7 @@ use pyo3::prelude::*;
 
 use super::{Content, Loaded, Saved};
 use crate::fabric::PyFabric;
-use crate::scenario::{Made, PyScenario};
+use crate::simulating::scenario::{Made, PyScenario};
 use crate::traffic::PyTraffic;
 
 impl Content for PyScenario {

@@ -97,7 +97,7 @@ def _result(seen: Seen) -> dict[str, Any]:
     by_ends = {(link.source, link.target): link for link in seen.links}
     flows, findings = [], []
     for flow, way in zip(seen.flows, experiment.WAYS, strict=True):
-        takes_part = flow.source not in experiment.STRANGERS
+        takes_part = flow.source not in experiment.CROSS_TRAFFIC_HOSTS
         of_flow = (
             np.asarray(table["source"]) == hosts.index(flow.source)
             if takes_part

@@ -167,13 +167,13 @@ def _check_folder(folder: Path) -> None:
     with files.Folder.open(folder) as opened:
         there = set(opened.names())
     ours = {ROUTES, f"{ROUTES}.journal", journal.FILE, journal.SUMMARY, lock.NAME}
-    strangers = sorted(name for name in there - ours if not name.startswith("round-"))
-    if not strangers and there and not there & (ours - {ROUTES, lock.NAME}):
-        strangers = sorted(there - {lock.NAME})
-    if strangers:
+    foreign = sorted(name for name in there - ours if not name.startswith("round-"))
+    if not foreign and there and not there & (ours - {ROUTES, lock.NAME}):
+        foreign = sorted(there - {lock.NAME})
+    if foreign:
         raise OSError(
             errno.ENOTEMPTY,
-            f"holds {strangers[0]}, which no earlier demo has left there: expected a new folder (-o FOLDER)",
+            f"holds {foreign[0]}, which no earlier demo has left there: expected a new folder (-o FOLDER)",
             str(folder),
         )
 

@@ -18,7 +18,7 @@ _NO_REMEDY = {
 
 def text(result: Mapping[str, Any]) -> str:
     """The report: every finding with its evidence, and what helped where that was tried."""
-    from netloom.diagnose.evidence import HELD_UP
+    from netloom.diagnose.evidence import DELAYED_HOPS
 
     seen = "paths sampled" if result["source"] == "samples" else "counters alone"
     head = [("fabric", f"{result['hosts']:,} hosts, {result['switches']:,} switches")]
@@ -38,7 +38,7 @@ def text(result: Mapping[str, Any]) -> str:
             nothing = "too few packets were sampled to tell whether anything is congested"
         elif result["jobs"] and all(job["congested_hops"] is None for job in result["jobs"]):
             nothing = "no link is so full that anything is to blame for it"
-        elif any((job["congested_hops"] or 0.0) >= HELD_UP for job in result["jobs"]):
+        elif any((job["congested_hops"] or 0.0) >= DELAYED_HOPS for job in result["jobs"]):
             nothing = "packets wait, but by its sums no other routes, places or links would help the run much"
             if result["windows"] == 1:
                 nothing += "\n(windows of time may tell more: netloom sample run --every-us)"
@@ -55,9 +55,9 @@ def text(result: Mapping[str, Any]) -> str:
 
 def _unexplained(jobs: Sequence[Mapping[str, Any]], victims: Collection[str]) -> list[str]:
     """That other jobs wait too."""
-    from netloom.diagnose.evidence import HELD_UP
+    from netloom.diagnose.evidence import DELAYED_HOPS
 
-    held = [job["name"] for job in jobs if (job["congested_hops"] or 0.0) >= HELD_UP]
+    held = [job["name"] for job in jobs if (job["congested_hops"] or 0.0) >= DELAYED_HOPS]
     rest = ", ".join(name for name in held if name not in victims)
     return [f"not explained: what {rest} waited for"] if rest else []
 

@@ -14,13 +14,13 @@ from netloom.cli.shared.exits import UsageError
 from netloom.cli.shared.options import Options
 from netloom.cli.shared.run import Run
 from netloom.cli.shared.unfit import named, need, refuse
-from netloom.counting.memory import Memory
+from netloom.counting.earlier import EarlierAnswers
 from netloom.counting.windows import Window, check, differ, port_errors
 from netloom.counting.windows import read as read_window
 from netloom.errors import ArgumentError
 from netloom.findings import findings
 from netloom.lanes.files import check_tables
-from netloom.optimizing import doubt
+from netloom.optimizing import told_error
 from netloom.session.sources import is_stdin
 
 if TYPE_CHECKING:
@@ -156,7 +156,7 @@ def infer(
     placed = None if jobs is None else _placed(run, net, jobs, adapters, period)
     before = None
     if remember is not None:
-        before = Memory(remember)
+        before = EarlierAnswers(remember)
         try:
             before.recall(run, ["all hosts"] if placed is None else [job.name for job in placed])
         except ArgumentError as error:
@@ -192,7 +192,7 @@ def infer(
         "findings": run.findings + findings(found.findings + port_errors(read)),
         "memory": None if before is None else before.keep(run, found, summary["hypothesis"]),
         "notes": found.notes + ([] if before is None else before.notes),
-        "output": traffic.write(run, found.traffic, doubt.Told.of(summary)),
+        "output": traffic.write(run, found.traffic, told_error.Told.of(summary)),
         "hose": None if write_hose is None else run.write(found.hose.to_bytes(net), write_hose),
     }
     return run.finish(

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from netloom.cli.optimize import report
 from netloom.cli.optimize.addresses import Addresses, write_paths
 from netloom.cli.optimize.exact_model import ExactModel
-from netloom.cli.optimize.goals import Goal, Judge, Little, percent
+from netloom.cli.optimize.goals import Goal, Judge, RoutesInForce, percent
 from netloom.cli.shared import inputs, options, outputs
 from netloom.cli.shared.lanes import write_rows
 from netloom.cli.shared.options import Options
@@ -35,7 +35,7 @@ def optimize(
     write_certificate: Annotated[Path | None, options.OUTPUT_PATH] = None,
     compare: bool = False,
     goal: Goal | None = None,
-    little: Little | None = None,
+    little: RoutesInForce | None = None,
     several: Addresses | None = None,
     judge: Judge | None = None,
     model: ExactModel | None = None,
@@ -86,7 +86,7 @@ def optimize(
     options
         Common options; `-o` writes the routes for OpenSM's `file` engine.
     """
-    options, goal, little = options or Options(), goal or Goal(), little or Little()
+    options, goal, little = options or Options(), goal or Goal(), little or RoutesInForce()
     several, judge, exact = several or Addresses(), judge or Judge(), model or ExactModel()
     outputs.check_routes(options)
     given = named(
@@ -166,7 +166,7 @@ def _written(run: Run, found: Answer, *, allow_unreachable: bool, sl2vl: Path | 
     elif sl2vl is not None:
         run.note("--write-sl2vl: these routes need no lanes, nothing is written there")
     if run.has_product and found.today is not None:
-        keys["output"] = run.write(found.today.with_strangers(routes.to_bytes(), found.fabric))
+        keys["output"] = run.write(found.today.with_foreign_entries(routes.to_bytes(), found.fabric))
     elif run.has_product:
         keys["output"] = run.write(routes, holes=allow_unreachable, lanes=sl2vl is not None)
     return keys

@@ -45,7 +45,7 @@ class Goal:
 
 @Parameter(name="*", group=Group("Changing little", sort_key=2))
 @dataclass(frozen=True, kw_only=True)
-class Little:
+class RoutesInForce:
     """Routes that are in force, and how they may change."""
 
     from_: Annotated[str | None, Parameter(name="--from")] = None

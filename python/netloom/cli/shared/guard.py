@@ -7,7 +7,7 @@ takes. So a thread of its own waits beside: it hears of a signal at once, throug
 lets `GRACE_S` pass and ends the process. What is half written is a temporary file; it is removed first, so
 files are whole or absent. Children die with us (`live.process`).
 While a live fabric is changed, a first signal has the change undone, however long that takes
-(`netloom.patience`).
+(`netloom.critical`).
 
 Invariants: once there is something to keep (`Limit.keeps`), only a signal ends the process, no time limit.
 Time for which the process was suspended, or the machine let it wait for a processor, does not count, up to
@@ -221,8 +221,8 @@ def _wait(read: int) -> None:
 
 def _changes_a_fabric() -> bool:
     """Whether tables are being sent, or undone."""
-    patience = sys.modules.get("netloom.patience")
-    return patience is not None and patience.changes > 0
+    critical = sys.modules.get("netloom.critical")
+    return critical is not None and critical.sections > 0
 
 
 def _over(seconds: float, since: float, starved_then: dict[str, float]) -> bool:

@@ -267,7 +267,7 @@ def _result(
     times: Mapping[str, float] | None = None,
 ) -> dict[str, Any]:
     """Diagnoses, tries, tells; `times` are the jobs' to completion (ms), of a run that came to its end."""
-    from netloom.diagnose.evidence import HELD_UP
+    from netloom.diagnose.evidence import DELAYED_HOPS
     from netloom.diagnose.hot import hot_links
     from netloom.diagnose.ideal import no_mappings
     from netloom.diagnose.rules import diagnose as rules
@@ -289,7 +289,7 @@ def _result(
             trials = Trials(scenario, manifest["scenario"]["overrides"], str(head["routing"]), times)
             sampled = head["source"] == "samples"
             tried = [trials.of(finding, sampled) for finding in found.findings]
-            waiting = {job for job, hops in enumerate(found.congested_hops) if hops >= HELD_UP}
+            waiting = {job for job, hops in enumerate(found.congested_hops) if hops >= DELAYED_HOPS}
             waiting |= {victim for finding in found.findings for victim in finding.victims}
             held_up = sorted(waiting) if sampled else range(len(trials.scenario.jobs))
             others = trials.others(held_up, routes=not found.findings)

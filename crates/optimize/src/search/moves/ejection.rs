@@ -44,7 +44,7 @@ pub(crate) fn chains(
     'all: loop {
         hot.clear();
         // Frozen items cannot be pushed off.
-        let movable = |s: u32| state.heat(s as usize) > target && !state.riders(s).is_empty();
+        let movable = |s: u32| state.heat(s as usize) > target && !state.items_on(s).is_empty();
         hot.extend((0..state.view.slots() as u32).filter(|&s| movable(s)));
         if hot.is_empty() {
             there = true;
@@ -160,13 +160,13 @@ fn push(
     last: usize,
     random: &mut Stream,
 ) -> Option<usize> {
-    let riders = state.riders(slot);
-    if riders.is_empty() {
+    let items_on = state.items_on(slot);
+    if items_on.is_empty() {
         return None;
     }
-    let mut item = riders[below(random, riders.len() as u64) as usize] as usize;
+    let mut item = items_on[below(random, items_on.len() as u64) as usize] as usize;
     if item == last {
-        item = riders[below(random, riders.len() as u64) as usize] as usize;
+        item = items_on[below(random, items_on.len() as u64) as usize] as usize;
     }
     let group = state.items.group[item] as usize;
     state.remove(item);

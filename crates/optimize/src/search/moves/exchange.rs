@@ -64,9 +64,9 @@ impl Exchange {
         }
         let least = if wanted <= most { wanted } else { most * unit(random) };
         let bytes = |item: u32| state.items.bytes[item as usize];
-        let there = state.riders(other);
+        let there = state.items_on(other);
         self.here.clear();
-        self.here.extend_from_slice(state.riders(hot));
+        self.here.extend_from_slice(state.items_on(hot));
         if self.here.is_empty() {
             return false;
         }

@@ -19,10 +19,10 @@ const MOST_PAIRS: usize = 6000;
 /// Steps of annealing an item.
 const STEPS: u64 = 1500;
 /// First and last temperature, relative to the aim: 0.13 % lets whole small items pass, 0.03 % hardly rounding.
-const WARM: f64 = 1.3e-3;
-const COLD: f64 = 3e-4;
+const FIRST_TEMPERATURE: f64 = 1.3e-3;
+const LAST_TEMPERATURE: f64 = 3e-4;
 /// Steps that cost as much as a path search.
-const STEPS_A_SEARCH: u64 = 25;
+const STEPS_PER_SEARCH: u64 = 25;
 
 /// Items to be packed into links, and where they are.
 #[derive(Debug, Default)]
@@ -47,7 +47,7 @@ impl Packing {
     }
 
     /// Puts every item where `at` says.
-    fn settle(&mut self) {
+    fn recompute(&mut self) {
         self.on.iter_mut().for_each(Vec::clear);
         self.on.resize(self.room.len(), Vec::new());
         self.load.clear();
@@ -68,10 +68,10 @@ impl Packing {
     /// units of load.
     fn anneal(&mut self, steps: u64, warm: f64, cold: f64, seed: u64) -> u64 {
         let m = self.links();
-        self.settle();
+        self.recompute();
         let mut excess = self.excess();
         let enough = 1e-9 * warm;
-        let mut dice = Dice(seed);
+        let mut uniform = Uniform(seed);
         let cooling = (cold / warm).powf(256.0 / steps as f64);
         let mut temperature = warm;
         let (mut out, mut back) = ([NONE; 2], [NONE; 2]);
@@ -82,17 +82,17 @@ impl Packing {
             if step % 256 == 255 {
                 temperature *= cooling;
                 // Rounding must not build up.
-                self.settle();
+                self.recompute();
                 excess = self.excess();
             }
-            let a = dice.below(m);
-            let b = (a + 1 + dice.below(m - 1)) % m;
-            let (leave, come) = (1 + dice.below(2), dice.below(3));
+            let a = uniform.below(m);
+            let b = (a + 1 + uniform.below(m - 1)) % m;
+            let (leave, come) = (1 + uniform.below(2), uniform.below(3));
             if self.on[a].len() < leave || self.on[b].len() < come {
                 continue;
             }
-            dice.some(&self.on[a], leave, &mut out);
-            dice.some(&self.on[b], come, &mut back);
+            uniform.some(&self.on[a], leave, &mut out);
+            uniform.some(&self.on[b], come, &mut back);
             let (mut bytes, mut rise) = (0.0, 0.0);
             for &i in out.iter().filter(|&&i| i != NONE) {
                 let cost = &self.cost[i as usize * m..][..m];
@@ -106,7 +106,7 @@ impl Packing {
             }
             let over = |link: usize, change: f64| (self.load[link] + change - self.room[link]).max(0.0);
             rise += over(a, -bytes) + over(b, bytes) - over(a, 0.0) - over(b, 0.0);
-            if rise > 0.0 && dice.unit() >= (-rise / temperature).exp() {
+            if rise > 0.0 && uniform.unit() >= (-rise / temperature).exp() {
                 continue;
             }
             for (items, from, to) in [(&out, a, b), (&back, b, a)] {
@@ -126,9 +126,9 @@ impl Packing {
 }
 
 /// Random numbers in few instructions (splitmix64): a step of annealing takes half a dozen.
-struct Dice(u64);
+struct Uniform(u64);
 
-impl Dice {
+impl Uniform {
     fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -169,7 +169,7 @@ pub(crate) fn repack(
     random: &mut Stream,
 ) -> bool {
     let list = siblings.of(hot);
-    let mut items: Vec<u32> = list.iter().flat_map(|&s| state.riders(s).iter().copied()).collect();
+    let mut items: Vec<u32> = list.iter().flat_map(|&s| state.items_on(s).iter().copied()).collect();
     if !worth(state, siblings, hot) {
         return false;
     }
@@ -206,8 +206,8 @@ pub(crate) fn repack(
         }
     }
     let steps = STEPS * items.len() as u64;
-    let used = packing.anneal(steps, WARM * aim, COLD * aim, random.next_u64());
-    state.work += used / STEPS_A_SEARCH;
+    let used = packing.anneal(steps, FIRST_TEMPERATURE * aim, LAST_TEMPERATURE * aim, random.next_u64());
+    state.work += used / STEPS_PER_SEARCH;
     // Large items first: they have the fewest other ways.
     let mut order: Vec<usize> = (0..items.len()).collect();
     order.sort_by(|&x, &y| packing.size[y].total_cmp(&packing.size[x]).then(x.cmp(&y)));
@@ -227,14 +227,14 @@ pub(crate) fn repack(
 /// What repacking the links beside `hot` costs, in path searches.
 pub(crate) fn price(state: &State, siblings: &Siblings, hot: u32) -> u64 {
     let list = siblings.of(hot);
-    let items: u64 = list.iter().map(|&s| state.riders(s).len() as u64).sum();
-    items * (list.len() as u64 + 1) + STEPS * items / STEPS_A_SEARCH
+    let items: u64 = list.iter().map(|&s| state.items_on(s).len() as u64).sum();
+    items * (list.len() as u64 + 1) + STEPS * items / STEPS_PER_SEARCH
 }
 
 /// Whether there is something to repack that is not too much.
 fn worth(state: &State, siblings: &Siblings, hot: u32) -> bool {
     let list = siblings.of(hot);
-    let items: usize = list.iter().map(|&s| state.riders(s).len()).sum();
+    let items: usize = list.iter().map(|&s| state.items_on(s).len()).sum();
     let alike = |s: &u32| state.view.inv_cap[*s as usize] == state.view.inv_cap[hot as usize];
     // An item's bytes in several layers fit no one room; and all items moved are too many changed entries.
     !state.is_counted()
@@ -263,8 +263,8 @@ mod tests {
             ..Packing::default()
         };
         let aim = room[0];
-        packing.anneal(200_000, WARM.max(0.05) * aim, COLD * aim, 1);
-        packing.settle();
+        packing.anneal(200_000, FIRST_TEMPERATURE.max(0.05) * aim, LAST_TEMPERATURE * aim, 1);
+        packing.recompute();
         packing
     }
 
@@ -318,8 +318,8 @@ mod tests {
             size,
             ..Packing::default()
         };
-        packing.anneal(STEPS * 170, WARM * aim, COLD * aim, 1);
-        packing.settle();
+        packing.anneal(STEPS * 170, FIRST_TEMPERATURE * aim, LAST_TEMPERATURE * aim, 1);
+        packing.recompute();
         assert_eq!(packing.excess(), 0.0);
     }
 }

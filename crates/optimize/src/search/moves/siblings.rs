@@ -1,6 +1,6 @@
 //! Links side by side: those that an item on one of them may be able to use instead.
 
-use crate::search::state::slots::View;
+use crate::search::state::slots::Slots;
 
 /// Links that an item could use instead of another: those of the same switch on the way up, those into
 /// the same switch on the way down.
@@ -11,7 +11,7 @@ pub(crate) struct Siblings {
 
 impl Siblings {
     /// From the rank of every switch.
-    pub fn new(view: &View, rank: &[u16]) -> Self {
+    pub fn new(view: &Slots, rank: &[u16]) -> Self {
         let mut lists = vec![Vec::new(); 2 * rank.len()];
         let mut list_of = vec![0; view.slots()];
         for slot in (0..view.slots()).filter(|&s| !view.is_hole(s)) {

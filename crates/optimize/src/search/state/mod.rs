@@ -34,8 +34,8 @@ use crate::search::state::items::Items;
 use crate::search::state::objective::{Objective, Rule};
 use crate::search::state::penalty::penalty;
 use crate::search::state::scratch::Scratch;
-use crate::search::state::slots::{NONE, View};
-use crate::search::state::today::Keep;
+use crate::search::state::slots::{NONE, Slots};
+use crate::search::state::today::TodaysEntries;
 
 /// Penalty of a changed entry where only so many may change; that of a slot at its goal is 1.
 const SCARCE: f64 = 0.1;
@@ -44,7 +44,7 @@ const SCARCE: f64 = 0.1;
 #[derive(Clone)]
 pub(crate) struct State<'v> {
     /// The fabric.
-    pub view: &'v View<'v>,
+    pub view: &'v Slots<'v>,
     /// What is to be carried.
     pub items: &'v Items,
     /// What counts: the layers and their goals.
@@ -66,13 +66,13 @@ pub(crate) struct State<'v> {
     /// Entries in force for the group last given to [`fix`](Self::fix).
     pub fixed: Fixed,
     /// Today's entries, where changing them counts.
-    pub today: Option<Keep<'v>>,
+    pub today: Option<TodaysEntries<'v>>,
     /// Groups whose entries stay as they are; empty for none.
     pub frozen: Vec<bool>,
     /// Scratch of the path search.
     pub(crate) scratch: Scratch,
     /// Placed items of every slot, while [`track`](Self::track) is on; else empty.
-    riders: Vec<Vec<u32>>,
+    items_on: Vec<Vec<u32>>,
     log: Log,
 }
 
@@ -127,7 +127,7 @@ struct Log {
 
 impl<'v> State<'v> {
     /// Nothing placed.
-    pub fn empty(view: &'v View<'v>, items: &'v Items, objective: Objective) -> Self {
+    pub fn empty(view: &'v Slots<'v>, items: &'v Items, objective: Objective) -> Self {
         let slots = view.slots() * objective.len();
         let switches = view.fabric.switch_count();
         let mut state = Self {
@@ -145,7 +145,7 @@ impl<'v> State<'v> {
             today: None,
             frozen: Vec::new(),
             scratch: Scratch::new(view),
-            riders: Vec::new(),
+            items_on: Vec::new(),
             log: Log::default(),
         };
         state.set_alpha(10.0);
@@ -238,7 +238,7 @@ impl<'v> State<'v> {
     pub fn set_paths(&mut self, path: Vec<u32>) {
         assert_eq!(path.len(), self.path.len());
         self.path = path;
-        if !self.riders.is_empty() {
+        if !self.items_on.is_empty() {
             // The lists are of the paths before.
             self.track(true);
         }
@@ -311,12 +311,12 @@ impl<'v> State<'v> {
     }
 
     /// Entries in force that differ from those of `keep`. `O(items)`.
-    pub fn changed_from(&mut self, keep: &Keep) -> u64 {
+    pub fn changed_from(&mut self, keep: &TodaysEntries) -> u64 {
         (0..self.items.groups()).map(|group| u64::from(self.changes(keep, group))).sum()
     }
 
     /// Entries of a group in force that differ from those of `keep`.
-    fn changes(&mut self, keep: &Keep, group: usize) -> u32 {
+    fn changes(&mut self, keep: &TodaysEntries, group: usize) -> u32 {
         self.fix(group);
         let stride = self.view.stride;
         let mut changes = 0;
@@ -371,6 +371,7 @@ impl<'v> State<'v> {
     pub fn add(&mut self, item: usize, path: &[u32]) {
         let stride = self.view.stride;
         debug_assert!(!self.placed(item) && path.len() <= stride);
+        debug_assert!(path.iter().all(|&slot| !self.view.is_hole(slot as usize)), "a path is of links");
         if self.log.open {
             self.log.items.push(item as u32);
             self.log.paths.extend(std::iter::repeat_n(NONE, stride));
@@ -384,7 +385,7 @@ impl<'v> State<'v> {
 
     /// Starts or stops keeping a list of items per slot.
     pub fn track(&mut self, on: bool) {
-        self.riders = if on { vec![Vec::new(); self.load.len()] } else { Vec::new() };
+        self.items_on = if on { vec![Vec::new(); self.load.len()] } else { Vec::new() };
         if on {
             let stride = self.view.stride;
             for k in 0..self.path.len() {
@@ -397,21 +398,21 @@ impl<'v> State<'v> {
     }
 
     /// The items on a slot that may move, in no meaningful but a reproducible order. Only while tracking.
-    pub fn riders(&self, slot: u32) -> &[u32] {
-        &self.riders[slot as usize]
+    pub fn items_on(&self, slot: u32) -> &[u32] {
+        &self.items_on[slot as usize]
     }
 
     fn board(&mut self, item: usize, slot: u32) {
         if self.is_frozen(self.items.group[item] as usize) {
             return;
         }
-        if let Some(list) = self.riders.get_mut(slot as usize) {
+        if let Some(list) = self.items_on.get_mut(slot as usize) {
             list.push(item as u32);
         }
     }
 
     fn alight(&mut self, item: usize, slot: u32) {
-        if let Some(list) = self.riders.get_mut(slot as usize) {
+        if let Some(list) = self.items_on.get_mut(slot as usize) {
             let at =
                 list.iter().position(|&i| i as usize == item).expect("a placed item is on its slots' lists");
             list.swap_remove(at);
@@ -436,6 +437,10 @@ impl<'v> State<'v> {
         let at = layer * self.view.slots() + slot;
         let (load, weight) = (self.load[at], self.weight[at]);
         let new_load = load + bytes * self.view.inv_cap[slot];
+        debug_assert!(
+            new_load >= -1e-6 * (load + self.objective.goal[layer]),
+            "no more leaves a link than was on it"
+        );
         let new_weight = self.penalty(layer, new_load);
         if self.log.open {
             // Only the first change of a slot tells what to go back to.

@@ -1,6 +1,6 @@
 //! Memory of the path search, kept between searches.
 
-use crate::search::state::slots::{NONE, View};
+use crate::search::state::slots::{NONE, Slots};
 
 /// Work space of one search, reused.
 #[derive(Clone, Default)]
@@ -21,7 +21,7 @@ pub(crate) struct Scratch {
 }
 
 impl Scratch {
-    pub fn new(view: &View) -> Self {
+    pub fn new(view: &Slots) -> Self {
         let switches = view.fabric.switch_count();
         Self {
             epoch: 0,

@@ -12,7 +12,7 @@ use crate::search::state::layout::Layout;
 pub(crate) use crate::search::state::layout::NONE;
 
 /// One fabric as the search sees it.
-pub(crate) struct View<'a> {
+pub(crate) struct Slots<'a> {
     /// The fabric.
     pub fabric: &'a Fabric,
     /// Its admissible links.
@@ -35,7 +35,7 @@ pub(crate) struct View<'a> {
     pub stride: usize,
 }
 
-impl<'a> View<'a> {
+impl<'a> Slots<'a> {
     /// Numbers the slots.
     pub fn new(fabric: &'a Fabric, structure: &Structure, paths: &'a PathSet, use_layout: bool) -> Self {
         let layout = if use_layout { Layout::detect(fabric, structure) } else { None };

@@ -6,11 +6,11 @@
 use netloom_model::{Lft, SwitchId};
 
 use crate::search::state::items::Items;
-use crate::search::state::slots::{NONE, View};
+use crate::search::state::slots::{NONE, Slots};
 
 /// What to keep, and how much of it has been given up.
 #[derive(Clone)]
-pub(crate) struct Keep<'v> {
+pub(crate) struct TodaysEntries<'v> {
     /// Today's tables, every entry towards hosts admissible.
     pub today: &'v Lft,
     /// Bytes of the maximum that one changed entry must be worth.
@@ -25,7 +25,7 @@ pub(crate) struct Keep<'v> {
     total: u64,
 }
 
-impl<'v> Keep<'v> {
+impl<'v> TodaysEntries<'v> {
     /// Nothing changed yet.
     pub fn new(today: &'v Lft, price: f64, most: u64, groups: usize) -> Self {
         Self { today, price, most, cost: 0.0, changed: vec![0; groups], total: 0 }
@@ -33,7 +33,7 @@ impl<'v> Keep<'v> {
 
     /// Today's slot of a switch towards the address of a group.
     #[inline]
-    pub fn slot(&self, view: &View, items: &Items, switch: u32, group: usize) -> u32 {
+    pub fn slot(&self, view: &Slots, items: &Items, switch: u32, group: usize) -> u32 {
         let port = self.today.get(SwitchId(switch), items.address[group]);
         port.map_or(NONE, |port| view.slot_at(switch, port))
     }
@@ -51,6 +51,7 @@ impl<'v> Keep<'v> {
     /// Books a new count of a group.
     pub fn book(&mut self, group: usize, count: u32) {
         let old = std::mem::replace(&mut self.changed[group], count);
+        debug_assert!(self.total >= u64::from(old), "the total is the sum of the groups' counts");
         self.total = self.total + u64::from(count) - u64::from(old);
     }
 }
