@@ -137,7 +137,9 @@ VERBS: dict[str, str | tuple[str, dict[str, str]]] = {
     "study": (
         "Recompute tables of the papers, beside the published figures.",
         {
-            "list": "List the papers' tables and figures that netloom makes, with their commands.",
+            "list": "List every table and figure of the papers, with its command, or why none makes it.",
+            "page": "Write a page of the papers' figures beside those found here.",
+            "table32": "Table 3.2 of the dissertation: routes by its integer models, from ftree's tables.",
             "chapter4": "Tables 4.1 to 4.3 of the dissertation: traffic from counters, by application.",
             "sampling": "Table 2.1 of the dissertation: errors of sampling beside the formulas.",
             "afar": "AFAR's experiments on a fat tree: slowdowns, loads, routes, beside the paper's figures.",
@@ -177,6 +179,8 @@ _PLACES = {
     "dataplane collect": "dataplane.collect:collect",
     "loop live": "loop.live:live",
     "study list": "study.listed:list_",
+    "study page": "study.page:page",
+    "study table32": "study.table32:table32",
     "study chapter4": "study.chapter4:chapter4",
     "study sampling": "study.sampling:sampling",
     "study recorder": "study.recorder:recorder",
