@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-SCHEMES = ("1sl1vl", "2sl2vl", "4sl4vl", "4vl-random", "2sl5vl", "5sl5vl", "5vl-random", "5vl-galois")
+SCHEMES = ("1sl1vl", "2sl2vl", "4sl4vl", "4vl:random", "2sl5vl", "5sl5vl", "5vl:random", "5vl:galois")
 """The columns of tables 4.2 and 4.3: how pairs are spread over lanes."""
 BASES = (
     "identity",

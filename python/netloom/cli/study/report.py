@@ -56,7 +56,7 @@ def _errors(errors: Sequence[Mapping[str, Any]]) -> str:
     before: tuple[Any, ...] = (None, None)
     for row in errors:
         of = (row["application"], row["scheme"], row["routings"])
-        scheme = str(row["scheme"]).partition(":")[0]
+        scheme = str(row["scheme"]).partition(":seed=")[0]
         names = [row["application"] if of[0] != before[0] else "", scheme if of != before else ""]
         names += [str(row["routings"])] if several else []
         before = of

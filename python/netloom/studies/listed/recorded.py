@@ -158,7 +158,7 @@ def _chapter4(result: Mapping[str, Any], measured: str) -> Iterator[Figure]:
     for row in result["errors"]:
         if row["routings"] != 1:
             continue
-        scheme = row["scheme"].partition(":")[0]
+        scheme = row["scheme"].partition(":seed=")[0]
         line = _named(row["application"], row["published_as"])
         here = _text(row["relative_error_percent"]) + (" (time limit)" if row["stopped"] else "")
         best, dictionary = row["published_best_basis_percent"], row["published_dictionary_percent"]

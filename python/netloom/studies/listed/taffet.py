@@ -247,7 +247,7 @@ _CHAPTER_4 = (
         PARTLY,
         f"{_RECORDED}; a first-order solver with a time limit, where the paper's had none; no MultiGrid C",
         "netloom study chapter4 --bases best --each 60 "
-        "--lanes 1,2,4,4vl-random,2sl5vl,5,5vl-random,5vl-galois",
+        "--lanes 1,2,4,4vl:random,2sl5vl,5,5vl:random,5vl:galois",
         page=_BASES,
     ),
     _item(
@@ -256,7 +256,7 @@ _CHAPTER_4 = (
         PARTLY,
         f"{_RECORDED}; on two cores; no run of MultiGrid C",
         "netloom study chapter4 --bases dictionary --each 60 "
-        "--lanes 1,2,4,4vl-random,2sl5vl,5,5vl-random,5vl-galois",
+        "--lanes 1,2,4,4vl:random,2sl5vl,5,5vl:random,5vl:galois",
         page=_BASES,
     ),
     _item(
