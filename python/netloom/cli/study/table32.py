@@ -98,17 +98,11 @@ def _text(result: Mapping[str, Any]) -> str:
     ]
     if lines:
         names = list(result["models"])
-        header = [
-            "hosts",
-            "traffic",
-            "ftree",
-            *names,
-            "possible",
-            *(f"there: {name}" for name in names),
-            "possible",
-        ]
+        there = [f"there: {name}" for name in [*names, "possible"]]
+        header = ["hosts", "traffic", "ftree", *names, "possible", *there]
         right = [0, *range(2, len(header))]
         parts.append(f"AR gaps (table 3.2)\n{render.table(header, lines, right=right)}")
+    if any(row["status"] == "time-limit" for row in result["rows"]):
         parts.append("* ended by its time, with what it had reached; - gave no routes of its own")
     if result["stopped"]:
         parts.append(f"stopped: {result['stopped'].replace('-', ' ')}; the rest was not run")
