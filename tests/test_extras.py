@@ -81,6 +81,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "study table32 bisection --fabric two-level:leaves=2,hosts=2,spines=2": ("exact",),
     "study sampling --repeats 1": ("arrow",),
     "study recorder --rounds 1": (),
+    "study hashes": (),
     "study afar --time-limit 0": (),
     "study steps --time-limit 0": ("learn",),
     "study modes --benchmarks barrier --time-limit 0": (),

@@ -86,6 +86,7 @@ RUNS: dict[str, list[str]] = {
     "loop": ["loop", "run", "LOOP", "-o", "journal"],
     "plan": ["plan", "PLAN"],
     "study-list": ["study", "list"],
+    "hashes-study": ["study", "hashes"],
     "study-page": ["study", "page", "FIGURES", "-o", "x.md"],
     "static-study": ["study", "table32", "bisection", "--fabric", "SMALL", "--each", "10"],
     "plot-sweep": ["plot", "sweep", "SWEPT", "-o", "x.svg"],

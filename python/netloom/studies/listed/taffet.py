@@ -92,9 +92,10 @@ _CHAPTER_2 = (
     _item(
         "figure 2.10",
         "bits of the hash and of MD5 for 1,024 links",
-        NOT_REPRODUCED,
-        "no command draws single bits; docs/methods/sampling.md measures what the figure is there for: that "
-        "bits are fair and independent, for this hash, MD5 and SipHash",
+        REPRODUCED,
+        "",
+        "netloom study hashes",
+        page=_STUDY,
     ),
     _item(
         "table 2.1",
