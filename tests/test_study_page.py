@@ -81,6 +81,7 @@ def test_results_of_studies_become_figures(netloom):
     netloom.ok("study", "table32", "bisection", "--fabric", tree, "--models", "basic", "-o", "three.json")
     found = netloom.result("study", "page", "three.json", "--measured", "today")
     assert [(one["item"], one["column"], one["published"], one["here"]) for one in found["figures"]] == [
+        ("table 3.2", "ftree, the start", "", "0.00"),
         ("table 3.2", "basic", "100.00", "0.00"),
         ("table 3.2", "possible", "0.00", "0.00"),
     ]
