@@ -184,9 +184,14 @@ def _loops(result: Mapping[str, Any], measured: str) -> Iterator[Figure]:
         there, here = (
             None if row[key] is None else f"{row[key]:.{digits}f}" for key in ("published", "value")
         )
-        item, line = f"table {row['table']}", f"{row['column']}, {row['routing']}"
+        item, line = (
+            f"table {row['table']}",
+            f"{row['column']}, {_ROUTINGS.get(row['routing'], row['routing'])}",
+        )
         yield Figure("000", item, line, "", unit, there or "", here or "", measured)
 
+
+_ROUTINGS = {"alone": "the barrier alone", "known": "routes for the true traffic", "loop": "the loop"}
 
 _KINDS = {
     "netloom.static-study/1": _static,

@@ -157,9 +157,9 @@ _CHAPTER_3 = (
         "table 3.2",
         "AR gaps of Basic MCF, Partitioned Binary and both combined, 12 minutes",
         PARTLY,
-        "trees of quartz1's shape with 16 to 128 hosts, by HiGHS on one core of a busy machine; each model from "
-        "ftree's tables, which are optimal already in three rows of five. On quartz1 Partitioned Binary found "
-        "nothing in its time; Basic MCF, with millions of variables, was not run there, nor were applications",
+        "trees of quartz1's shape with 16 to 128 hosts, by HiGHS on one core of a busy machine; each model "
+        "from ftree's tables, which are optimal already in three rows of five. On quartz1 Partitioned Binary "
+        "found nothing in its time; Basic MCF (millions of variables) and applications were not run there",
         "netloom study table32",
         page="docs/methods/exact.md",
     ),
@@ -370,8 +370,8 @@ _CHAPTER_5 = (
     ),
     _simulated(
         *("table 5.5", "AR gaps of BoxLib CNS with routes from bad estimates", PARTLY),
-        "512 ranks, not 1,024, and a recorded run that `infer` identifies: the case of a bad estimate "
-        "does not arise with it",
+        "a recorded run of 512 ranks with 26 partners each, not of 1,024 with 73; `infer` identifies it, so "
+        "that a bad estimate does not arise",
         "irregular",
     ),
 )
