@@ -99,7 +99,7 @@ def _made(row: Mapping[str, Any]) -> str:
     commands = row["commands"]
     if not commands:
         return str(row["why"])
-    return commands[0] + (f"  (+{len(commands) - 1})" if len(commands) > 1 else "")
+    return str(commands[0]) + (f"  (+{len(commands) - 1})" if len(commands) > 1 else "")
 
 
 def _full(rows: Sequence[Mapping[str, Any]]) -> str:
