@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import textwrap
 from collections.abc import Iterator, Sequence
-from itertools import groupby
 
 from netloom.studies.listed import ITEMS, PAPERS, STATES, Item
 from netloom.studies.listed.recorded import Figure
@@ -77,10 +76,10 @@ def _compared(item: Item, figures: Sequence[Figure], folder: str) -> Iterator[st
         yield _filled(f"Measured {dates[0]}.")
     columns = list(dict.fromkeys(figure.column for figure in figures))
     if len(columns) > _WIDE:
-        for date, own in groupby(figures, key=lambda figure: figure.measured):
+        for date in dates:
             if len(dates) > 1:
                 yield _filled(f"Measured {date}:")
-            yield _crossed(list(own))
+            yield _crossed([figure for figure in figures if figure.measured == date])
     else:
         yield _listed(figures, columns, with_dates=len(dates) > 1)
 

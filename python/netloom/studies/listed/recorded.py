@@ -95,8 +95,11 @@ def written(figures: Sequence[Figure]) -> bytes:
 
 
 def merged(figures: Sequence[Figure]) -> list[Figure]:
-    """The last one of each cell, in the order of the papers' items and then of rows."""
-    last = {figure.cell: figure for figure in figures}
+    """The last one of each cell, where it stands last, in the order of the papers' items."""
+    last: dict[tuple[str, str, str, str], Figure] = {}
+    for figure in figures:
+        last.pop(figure.cell, None)
+        last[figure.cell] = figure
     place = {(item.paper, item.what): at for at, item in enumerate(ITEMS)}
     return sorted(last.values(), key=lambda figure: place[figure.paper, figure.item])
 
