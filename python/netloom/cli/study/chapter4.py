@@ -190,6 +190,12 @@ class _Study:
                     "a_rank_for_10_percent_error": counts[1],
                     "a_rank_for_90_percent_power": counts[2],
                     "published_a_rank": None if like is None else like.coefficients[at],
+                    "published_a_rank_for_10_percent_error": None
+                    if like is None
+                    else like.within_10_percent[at],
+                    "published_a_rank_for_90_percent_power": None
+                    if like is None
+                    else like.with_90_percent[at],
                 }
             )
 

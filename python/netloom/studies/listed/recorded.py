@@ -158,11 +158,14 @@ def _static(result: Mapping[str, Any], measured: str) -> Iterator[Figure]:
 def _chapter4(result: Mapping[str, Any], measured: str) -> Iterator[Figure]:
     """Tables 4.1 to 4.3, of `study chapter4`."""
     for row in result["applications"]:
-        for one in row["coefficients"]:
-            there, here = one["published_a_rank"], one["a_rank"]
-            if there is not None or here is not None:
-                line = _named(row["application"], row["published_as"])
-                yield Figure("000", "table 4.1", line, one["basis"], "", _text(there), _text(here), measured)
+        named = _named(row["application"], row["published_as"])
+        for key, words in _WHICH.items():
+            for one in row["coefficients"]:
+                there, here = one.get(f"published_{key}"), one[key]
+                if there is not None or here is not None:
+                    line = f"{named}{words}"
+                    figures = (_text(there), _text(here))
+                    yield Figure("000", "table 4.1", line, one["basis"], "", *figures, measured)
     for row in result["errors"]:
         if row["routings"] != 1:
             continue
@@ -194,6 +197,12 @@ def _loops(result: Mapping[str, Any], measured: str) -> Iterator[Figure]:
         yield Figure("000", item, line, "", unit, there or "", here or "", measured)
 
 
+_WHICH = {
+    "a_rank": "",
+    "a_rank_for_10_percent_error": ", 10 % error",
+    "a_rank_for_90_percent_power": ", 90 % power",
+}
+"""Which coefficients table 4.1 counts: all, or enough of the largest."""
 _ROUTINGS = {"alone": "the barrier alone", "known": "routes for the true traffic", "loop": "the loop"}
 
 _KINDS = {
