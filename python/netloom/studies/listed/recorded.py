@@ -161,7 +161,7 @@ def _chapter4(result: Mapping[str, Any], measured: str) -> Iterator[Figure]:
         named = _named(row["application"], row["published_as"])
         for key, words in _WHICH.items():
             for one in row["coefficients"]:
-                there, here = one.get(f"published_{key}"), one[key]
+                there, here = one[f"published_{key}"], one[key]
                 if there is not None or here is not None:
                     line = f"{named}{words}"
                     figures = (_text(there), _text(here))
