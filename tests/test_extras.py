@@ -82,6 +82,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "study sampling --repeats 1": ("arrow",),
     "study recorder --rounds 1": (),
     "study hashes": (),
+    "study bandwidth": (),
     "study afar --time-limit 0": (),
     "study steps --time-limit 0": ("learn",),
     "study modes --benchmarks barrier --time-limit 0": (),

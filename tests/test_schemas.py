@@ -86,6 +86,7 @@ RUNS: dict[str, list[str]] = {
     "loop": ["loop", "run", "LOOP", "-o", "journal"],
     "plan": ["plan", "PLAN"],
     "study-list": ["study", "list"],
+    "bandwidth-study": ["study", "bandwidth"],
     "hashes-study": ["study", "hashes"],
     "study-page": ["study", "page", "FIGURES", "-o", "x.md"],
     "static-study": ["study", "table32", "bisection", "--fabric", "SMALL", "--each", "10"],

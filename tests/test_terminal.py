@@ -133,6 +133,7 @@ COMMANDS = [
     "study list",
     "study list table 5.1",
     "study hashes",
+    "study bandwidth",
     "study table32 bisection --fabric two-level:leaves=2,hosts=2,spines=2",
     "lanes write net.txt a.lfts --vl-scheme 5sl5vl:seed=1 -o lanes",
     "dataplane plan examples/dataplane/net.txt",

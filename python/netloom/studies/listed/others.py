@@ -162,8 +162,8 @@ DESENSI = (
 )
 
 
-def _levels(what: str, about: str, state: str, why: str, *commands: str) -> Item:
-    return Item("004", what, about, state, why, commands, _PLAN if commands else None)
+def _levels(what: str, about: str, state: str, why: str, *commands: str, page: str = _PLAN) -> Item:
+    return Item("004", what, about, state, why, commands, page if commands else None)
 
 
 CHEN = (
@@ -192,10 +192,13 @@ CHEN = (
         *("figure 7", "GUPS on the direct network: throughput, use of levels", PARTLY),
         "what a byte visits of each level; on balanced networks, as the paper's gateways are uneven",
         "netloom traffic show all-to-all:ranks=420,bytes=24 --levels direct:4x5x21",
+        "netloom study bandwidth",
     ),
     _levels(
-        *("figure 8", "throughput under three divisions of bandwidth", NOT_REPRODUCED),
-        "no command; `netloom.levels` has theorem 3.3, its test is a linear program's optimum",
+        *("figure 8", "throughput under three divisions of bandwidth", PARTLY),
+        "by the paper's formulas, without its simulator; how policy 3 divides is not published",
+        "netloom study bandwidth",
+        page="docs/verbs/study.md",
     ),
     _levels("figure 9", "packet delay of UMT2K on slimmed trees", NOT_REPRODUCED, _NO_UMT),
 )
