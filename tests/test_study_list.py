@@ -15,7 +15,9 @@ COMMANDS = sorted({command for item in ITEMS for command in item.commands})
 CHEAP = [
     command
     for command in COMMANDS
-    if re.search(r"(boxlibmg-64|snap-168)\.mtx|--levels|traffic show bisection", command)
+    if re.search(
+        r"(boxlibmg-64|snap-168)\.mtx|--levels|traffic show bisection|study (hashes|bandwidth)", command
+    )
 ]
 """What takes a second at most, of all that is listed."""
 
