@@ -12,7 +12,10 @@ from netloom.cli.parser.verbs import build_app
 from netloom.studies.listed import ITEMS, NOT_OURS, NOT_REPRODUCED, PAPERS, REPRODUCED, STATES
 
 COMMANDS = sorted({command for item in ITEMS for command in item.commands})
-_QUICK = r"(boxlibmg-64|snap-168)\.mtx|--levels|traffic show bisection|study (hashes|bandwidth)"
+_QUICK = (
+    r"(boxlibmg-64|snap-168)\.mtx|--levels|traffic show bisection|study (hashes|bandwidth)"
+    r"|plot matrix (stencil|barrier)"
+)
 CHEAP = [command for command in COMMANDS if re.search(_QUICK, command)]
 """What takes a second at most, of all that is listed."""
 
