@@ -13,11 +13,11 @@ from netloom.studies.listed import ITEMS, NOT_OURS, NOT_REPRODUCED, PAPERS, REPR
 
 COMMANDS = sorted({command for item in ITEMS for command in item.commands})
 _QUICK = (
-    r"(boxlibmg-64|snap-168)\.mtx|--levels|traffic show bisection|study (hashes|bandwidth)"
-    r"|plot matrix (stencil|barrier)"
+    r"boxlibmg-64\.mtx\.gz --grey -o|copy-shift|--levels direct|traffic show bisection quartz1"
+    r"|study (hashes|bandwidth)|plot matrix (stencil|barrier)"
 )
 CHEAP = [command for command in COMMANDS if re.search(_QUICK, command)]
-"""What takes a second at most, of all that is listed."""
+"""One of each kind that takes a second or two, of all that is listed."""
 
 
 def words_of(command: str) -> list[str]:
