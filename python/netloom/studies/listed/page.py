@@ -86,8 +86,10 @@ def _compared(item: Item, figures: Sequence[Figure], folder: str) -> Iterator[st
 
 def _crossed(figures: Sequence[Figure]) -> str:
     """A cell each, the published figure before the one here."""
-    columns = list(dict.fromkeys(figure.column for figure in figures))
     rows = list(dict.fromkeys(figure.row for figure in figures))
+    # In the order of the fullest row: others may lack some.
+    named = [[figure.column for figure in figures if figure.row == row] for row in rows]
+    columns = list(dict.fromkeys([*max(named, key=len), *(one for each in named for one in each)]))
     cells = {(figure.row, figure.column): figure for figure in figures}
     lines = []
     for row in rows:
