@@ -158,10 +158,13 @@ _CHAPTER_3 = (
         "table 3.2",
         "AR gaps of Basic MCF, Partitioned Binary and both combined, 12 minutes",
         PARTLY,
-        "trees of quartz1's shape with 16 to 128 hosts, by HiGHS on one core of a busy machine; each model "
+        "trees of quartz1's shape with 16 to 512 hosts, by HiGHS on one core of a busy machine; each model "
         "from ftree's tables, which are optimal already in three rows of five. On quartz1 Partitioned Binary "
         "found nothing in its time; Basic MCF (millions of variables) and applications were not run there",
         "netloom study table32",
+        "netloom study table32 bisection-shuffle:seed=1 bisection-shuffle:seed=1,noise=0.05 --each 100 "
+        "--fabric fattree:pods=4,leaves=8,hosts=16,spines=8,groups=2,cores=8 --models basic,partitioned",
+        "netloom study table32 bisection-shuffle:seed=1 --fabric quartz1 --models partitioned --each 600",
         page="docs/methods/exact.md",
     ),
     _item(
