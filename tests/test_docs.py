@@ -1,11 +1,11 @@
 """Every ```console block in README.md and docs is run, and prints what the page says, to the digit.
 
-A line `$ command` is run in a temporary folder that has `examples`, `contrib`, `net.txt` (a real dump) and
-two readings of its counters; the lines after it, up to the next command, are what it prints. `…` stands for
-any text on a line; a line of only `…` for any lines. Numbers in a last column headed as one of `CLOCKED`
-(seconds, rates a second) may differ; the head is their mark. `$FABRIC` is a live fabric, ibsim and OpenSM on
-the same dump: commands that name it are skipped where these are not installed, and so is all of a page in
-`LIVE`.
+A line `$ command` is run in a temporary folder that has `examples`, `contrib`, `docs`, `net.txt` (a real
+dump) and two readings of its counters; the lines after it, up to the next command, are what it prints. `…`
+stands for any text on a line; a line of only `…` for any lines. Numbers in a last column headed as one of
+`CLOCKED` (seconds, rates a second) may differ; the head is their mark. `$FABRIC` is a live fabric, ibsim and
+OpenSM on the same dump: commands that name it are skipped where these are not installed, and so is all of a
+page in `LIVE`.
 A block that begins with `# not run` is not run; one that begins with `# slow` is run with `NETLOOM_SLOW=1`.
 
 Figures in sentences come from blocks too. A comment `<!-- prints: 0.316, 64.3` above a block (which may be in
@@ -153,7 +153,7 @@ def pattern(output: str) -> str:
 
 @pytest.mark.parametrize("page", PAGES, ids=[page.stem for page in PAGES])
 def test_pages_say_what_commands_print(page, netloom, paths):
-    for folder in (paths.examples, paths.examples.parent / "contrib"):
+    for folder in (paths.examples, paths.root / "contrib", paths.root / "docs"):
         (netloom.folder / folder.name).symlink_to(folder)
     (netloom.folder / "net.txt").symlink_to(paths.ft2)
     (netloom.folder / "quartz1.txt.gz").symlink_to(paths.quartz1)

@@ -77,8 +77,12 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "sweep merge nothing nothing": ("arrow",),
     f"sample decode {SMALL} packets.parquet": ("arrow",),
     "study list": (),
+    "study page FIGURES -o x.md": (),
+    "study table32 bisection --fabric two-level:leaves=2,hosts=2,spines=2": ("exact",),
     "study sampling --repeats 1": ("arrow",),
     "study recorder --rounds 1": (),
+    "study hashes": (),
+    "study bandwidth": (),
     "study afar --time-limit 0": (),
     "study steps --time-limit 0": ("learn",),
     "study modes --benchmarks barrier --time-limit 0": (),
@@ -184,6 +188,7 @@ def names(paths) -> dict[str, str]:
         "SHUFFLE": str(paths.examples / "scenarios" / "shuffle.toml"),
         "NEIGHBOUR": str(paths.examples / "scenarios" / "neighbour.toml"),
         "PLAN": str(paths.examples / "plan" / "quartz.toml"),
+        "FIGURES": str(paths.root / "docs" / "papers.csv"),
         "LOOP": str(paths.examples / "loop" / "small.toml"),
     }
 

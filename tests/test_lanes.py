@@ -8,6 +8,7 @@ import re
 import subprocess
 from itertools import pairwise, permutations
 
+import numpy as np
 import pytest
 
 import netloom as nl
@@ -217,3 +218,27 @@ def test_options_about_counters_are_refused_where_there_are_none(netloom, paths)
     done = netloom(*asked, "qos")
     assert done.code == 0
     assert "write these with -o" in done.out + done.err
+
+
+def test_galois_lanes_keep_pairs_of_six_hops_apart_on_two_rows():
+    """Of six rows (link, lane) any two pairs share four at most; on one lane senders of a leaf share five
+    (Taffet, dissertation, sec. 4.4.3: first five links by ftree's turns, last five by the field)."""
+    fabric = nl.Fabric.generate("fattree:pods=2,leaves=4,hosts=4,spines=2,groups=2,cores=2")
+    routes = nl.route("ftree", fabric)
+    half = fabric.hosts // 2
+    across = [(a, b) for a in range(half) for b in range(half, fabric.hosts)]
+
+    def crossing(source: int, destination: int, scheme: str | None) -> np.ndarray:
+        """Which rows a pair crosses."""
+        traffic = nl.Traffic.from_triples(fabric.hosts, [source], [destination], [1e6])
+        counters = _core.synth_counters(fabric, routes, traffic, vl_scheme=scheme)
+        measured = counters.measure()
+        value = measured["value"] if scheme is None else measured["lane_value"]
+        return np.nan_to_num(np.asarray(value)).ravel() > 0
+
+    for scheme, most in ((None, 5), ("5vl:galois:seed=1", 4)):
+        crossed = np.array([crossing(*pair, scheme) for pair in across]).astype(int)
+        assert (crossed.sum(axis=1) == 6).all()
+        shared = crossed @ crossed.T
+        np.fill_diagonal(shared, 0)
+        assert shared.max() == most, scheme

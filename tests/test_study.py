@@ -52,6 +52,19 @@ def test_bases_and_netloom_stand_beside_the_published_figures(netloom):
     assert all(row["seconds"] >= 0 for row in result["errors"])
 
 
+def test_every_column_of_tables_4_2_and_4_3_stands_beside_its_figure(netloom):
+    """The random and the Galois lanes had none: their names were those of no scheme."""
+    lanes = "1,2,4,4vl:random,2sl5vl,5,5vl:random,5vl:galois,5sl5vl:groups"
+    result = netloom.result(*STUDY, "--lanes", lanes, "--bases", "none")
+    found = {row["scheme"]: row["published_dictionary_percent"] for row in result["errors"]}
+    assert list(found.values()) == [68.7, 5.2, 0.7, 1.1, 1.1, 0.4, 0.2, 0.4, None]
+    assert list(found)[3:] == [
+        *("4vl:random:seed=1", "2sl5vl:seed=1", "5sl5vl:seed=1", "5vl:random:seed=1", "5vl:galois:seed=1"),
+        "5sl5vl:groups:seed=1",
+    ]
+    assert [row["lanes"] for row in result["errors"]] == [1, 2, 4, 4, 5, 5, 5, 5, 5]
+
+
 def test_the_report_says_it_all_in_two_tables(netloom):
     text = netloom.ok(*STUDY, "--lanes", "5", "--bases", "copy-shift")
     assert "table 4.1" in text

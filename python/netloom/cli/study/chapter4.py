@@ -190,6 +190,12 @@ class _Study:
                     "a_rank_for_10_percent_error": counts[1],
                     "a_rank_for_90_percent_power": counts[2],
                     "published_a_rank": None if like is None else like.coefficients[at],
+                    "published_a_rank_for_10_percent_error": None
+                    if like is None
+                    else like.within_10_percent[at],
+                    "published_a_rank_for_90_percent_power": None
+                    if like is None
+                    else like.with_90_percent[at],
                 }
             )
 
@@ -348,8 +354,8 @@ def _published(like: Published | None, scheme: str, routings: int) -> tuple[floa
 
 
 def _base(scheme: str) -> str:
-    """The scheme without its seed."""
-    return scheme.partition(":")[0]
+    """The scheme without its seed; levels by pair are what a scheme without a rule has."""
+    return scheme.partition(":seed=")[0].removesuffix(":pairs")
 
 
 def _schemes(text: str) -> list[str]:
@@ -360,7 +366,7 @@ def _schemes(text: str) -> list[str]:
             if not 1 <= number <= 15:
                 raise UsageError(f"--lanes {text}: expected 1 to 15 lanes, found {item}")
             item = f"{number}sl{number}vl"
-        found.append(item if ":" in item or item == SCHEMES[0] else f"{item}:seed=1")
+        found.append(item if ":seed=" in item or item == SCHEMES[0] else f"{item}:seed=1")
     return list(dict.fromkeys(found))
 
 

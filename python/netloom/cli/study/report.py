@@ -15,7 +15,9 @@ _COUNTS = (
     ("a_rank", "all"),
     ("a_rank_for_10_percent_error", "10 % error"),
     ("a_rank_for_90_percent_power", "90 % power"),
-    ("published_a_rank", "published, all"),
+    ("published_a_rank", "all"),
+    ("published_a_rank_for_10_percent_error", "10 % error"),
+    ("published_a_rank_for_90_percent_power", "90 % power"),
 )
 
 
@@ -43,8 +45,8 @@ def _coefficients(applications: Sequence[Mapping[str, Any]]) -> str:
             values = [row[key] for row in application["coefficients"]]
             if any(value is not None for value in values):
                 cells = ["-" if value is None else f"{value:.2f}" for value in values]
-                if key == "published_a_rank":
-                    label = f"published, {application['published_as']}"
+                if key.startswith("published"):
+                    label = f"{application['published_as']}, {label}"
                 rows.append([name, label, *cells, *[""] * (len(bases) - len(cells))])
                 name = ""
     return render.table(["application", "", *bases], rows, right=range(2, 2 + len(bases)))
@@ -56,7 +58,7 @@ def _errors(errors: Sequence[Mapping[str, Any]]) -> str:
     before: tuple[Any, ...] = (None, None)
     for row in errors:
         of = (row["application"], row["scheme"], row["routings"])
-        scheme = str(row["scheme"]).partition(":")[0]
+        scheme = str(row["scheme"]).partition(":seed=")[0]
         names = [row["application"] if of[0] != before[0] else "", scheme if of != before else ""]
         names += [str(row["routings"])] if several else []
         before = of
