@@ -86,6 +86,7 @@ RUNS: dict[str, list[str]] = {
     "loop": ["loop", "run", "LOOP", "-o", "journal"],
     "plan": ["plan", "PLAN"],
     "study-list": ["study", "list"],
+    "examples": ["examples", "first"],
     "plot-sweep": ["plot", "sweep", "SWEPT", "-o", "x.svg"],
     "plot-plan": ["plot", "plan", "PLANNED", "-o", "x.svg"],
     "plot-run": ["plot", "run", "RUN", "-o", "x.svg"],

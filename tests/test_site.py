@@ -61,8 +61,8 @@ def test_links_lead_to_pages_pictures_and_files_of_the_site(site):
 
 def test_pictures_stand_under_the_command_that_draws_them(site):
     text = (site / "gallery.md").read_text()
-    assert text.count("![") > 20
-    drawn = re.findall(r"\((images/[^)]+)\)\n\n```console\n(.*?)\n```", text, re.DOTALL)
-    assert len(drawn) > 14
+    drawn = re.findall(r"\((images/[^)]+)\)\n\n```console\n\$ (netloom .*)\n```", text)
+    assert len(drawn) == text.count("![") > 20
     for picture, command in drawn:
-        assert Path(picture).stem in command or "netloom plot" in command
+        verb = "report" if "report-" in picture else "(?:plot|plan)"
+        assert re.match(rf"netloom {verb} .*-o \S+$|netloom plan ", command), (picture, command)

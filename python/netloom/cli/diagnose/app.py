@@ -9,7 +9,9 @@ from netloom.cli.parser.usage import example
 
 app = cyclopts.App(
     help="Find what is congested, which job causes it, and what would help.",
-    usage="Usage: netloom diagnose RUN [OPTIONS]\n       netloom diagnose self-test [OPTIONS]",
+    usage="Usage: netloom diagnose RUN [OPTIONS]\n"
+    "       netloom diagnose FABRIC --counters FILE [OPTIONS]\n"
+    "       netloom diagnose self-test [OPTIONS]",
     help_epilogue=example("diagnose"),
 )
 app.default(diagnose)

@@ -33,7 +33,7 @@ _SIMULATED_TICK_NS = 1.0
 
 @checked()
 def diagnose_run(
-    run: str | os.PathLike[str], *, routing: str | None = None, try_: bool = False, threads: int = 0
+    run: str | os.PathLike[str], *, routing: str | None = None, try_: bool = False
 ) -> dict[str, Any]:
     """Finds what is congested in a run, whose fault it is, and what would help, as `netloom diagnose` does.
 
@@ -45,8 +45,6 @@ def diagnose_run(
         Its routing. [default: the first that was sampled]
     try_ : bool, default False
         Simulate the proposed remedies, and each waiting job alone.
-    threads : int, default 0
-        Threads; 0 is one a core.
 
     Returns
     -------
@@ -68,7 +66,7 @@ def diagnose_run(
     >>> [finding["cause"] for finding in nl.diagnose_run("run")["findings"]]  # doctest: +SKIP
     """
     extras.need("scipy", "arrow")
-    return of_run(Session(threads=threads), os.fspath(run), routing, try_=try_)
+    return of_run(Session(), os.fspath(run), routing, try_=try_)
 
 
 @checked()
