@@ -8,7 +8,7 @@ import subprocess
 
 import mpi_bed
 from netloom import examples
-from netloom.cli.parser.usage import EXAMPLES, MADE_BY, NEEDS, script
+from netloom.cli.parser.usage import EXAMPLES, MADE_BY, NEEDS, TRACE, script
 from netloom.cli.parser.verbs import VERBS
 
 STUDIES = {"study chapter4", "study sampling", "study afar", "study steps", "study modes", "loop table"}
@@ -58,7 +58,7 @@ def test_every_example_of_help_runs_in_the_folder_that_is_written(netloom):
     mpi = all(map(shutil.which, ("mpicc", "mpirun")))
     ran = 0
     for verb, example in EXAMPLES.items():
-        if verb == "examples" or (verb in NEEDS and not (verb == "record" and mpi)):
+        if verb == "examples" or (verb in NEEDS and not (verb in ("record", *TRACE) and mpi)):
             continue
         if (verb in STUDIES or verb == "study recorder") and not slow:
             continue

@@ -120,7 +120,9 @@ def follow(browser, text: str) -> None:
     """Clicks on the first link of the page itself, or of its contents at the left, that says so."""
     for link in browser.find_elements("link text", text):
         if link.is_displayed():
-            browser.execute_script("arguments[0].scrollIntoView({block: 'center'})", link)
+            browser.execute_script(
+                "arguments[0].scrollIntoView({block: 'center', behavior: 'instant'})", link
+            )
             link.click()
             return
     raise AssertionError(f"no link {text} on {browser.current_url}")

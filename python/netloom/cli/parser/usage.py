@@ -81,10 +81,10 @@ EXAMPLES: dict[str, str] = {
     "health": "netloom health net.txt before.txt.gz after.txt.gz --seconds 3600",
     "interference": "netloom interference examples/interference/runs.csv "
     "two-level:leaves=4,hosts=4,spines=2 ftree examples/interference/counters.csv.gz",
-    "record": "netloom record --matrix -o recorded -- mpirun -n 8 ./program",
-    "trace show": "netloom trace show examples/data/ft-128.ti.gz",
-    "trace check": "netloom trace check examples/data/ft-128.ti.gz",
-    "trace convert": "netloom trace convert examples/data/ft-128.ti.gz -o ft.goal",
+    "record": "netloom record --events -o recorded -- mpirun -n 8 ./program",
+    "trace show": "netloom trace show recorded",
+    "trace check": "netloom trace check recorded",
+    "trace convert": "netloom trace convert recorded -o recorded.ti.gz",
     "route": "netloom route ftree net.txt -o routes.lfts",
     "check": "netloom check net.txt routes.lfts",
     "path": "netloom path net.txt ftree host0000 host0012 --traffic examples/jobs/boxlib.toml",
@@ -165,8 +165,9 @@ MADE_BY: dict[str, str] = {
 }
 """What makes the files of an example that no other example before it makes."""
 
+TRACE = ("trace show", "trace check", "trace convert")
 NEEDS: dict[str, str] = {
-    **dict.fromkeys(("record", "study recorder"), "an MPI"),
+    **dict.fromkeys(("record", *TRACE, "study recorder"), "an MPI"),
     **dict.fromkeys(
         ("dataplane up", "dataplane status", "dataplane collect", "dataplane down"), "BPF, as root"
     ),
