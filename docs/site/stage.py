@@ -31,6 +31,19 @@ SHOWN = ("CONTRIBUTING.md", "SECURITY.md", "contrib/README.md")
 """Pages from elsewhere that are pages of the site; what else lies outside of docs/ is downloaded."""
 ASIDE = "---\norphan: true\n---\n"
 """Begins a page that its index lists, and the contents at the side do not: they are on every page."""
+PUBLIC = ("exact", "examples", "gpu", "hierarchy", "levels", "tables")
+"""Packages for users; the others are what `netloom` is made of, and may change with any version."""
+SHOWN_HERE = {
+    "Certificate": """>>> best = netloom.optimize("two-level:leaves=8,hosts=4,spines=4", "bisection")
+>>> best.certificate
+<netloom.Certificate: at least 1, dual, host0000 up>""",
+    "Hose": """>>> netloom.Hose.of(netloom.Traffic.pattern("bisection", 32))
+<netloom.Hose: 32 hosts, 32 bytes>""",
+    "Outcome": """>>> best = netloom.optimize("two-level:leaves=8,hosts=4,spines=4", "bisection")
+>>> isinstance(best, netloom.Outcome), best.stopped
+(True, None)""",
+}
+"""Examples of classes of which neither they nor what returns them has one."""
 COMMANDS_ONLY = ("cli", "native", "data")
 
 
@@ -198,27 +211,68 @@ def api(folder: Path) -> None:
         if inspect.isclass(thing):
             kind = "Errors" if issubclass(thing, Exception) else "Classes"
             lines = f".. autoclass:: netloom.{name}\n   :members:\n"
+            if name in SHOWN_HERE:
+                lines += f"\n.. rubric:: Example\n\n{SHOWN_HERE[name]}\n"
+            elif kind == "Classes" and (source := returned_by(name)):
+                lines += f"\n.. rubric:: As ``netloom.{source}`` returns it\n\n{example(source)}\n"
         elif inspect.isroutine(thing):
             kind, lines = "Functions", f".. autofunction:: netloom.{name}\n"
         else:
             continue
         kinds[kind].append(name)
         (made / f"{name}.md").write_text(f"{ASIDE}# netloom.{name}\n\n```{{eval-rst}}\n{lines}```\n")
-    packages = []
+    packages: dict[bool, list[str]] = {True: [], False: []}
     for module in pkgutil.iter_modules(netloom.__path__):
         if module.name.startswith("_") or module.name in COMMANDS_ONLY:
             continue
         full = f"netloom.{module.name}"
         exported = getattr(importlib.import_module(full), "__all__", None)
-        packages.append(full)
-        members = "   :members:\n" if exported else ""
+        packages[module.name in PUBLIC].append(full)
+        members = "   :members:\n" if exported or module.name in PUBLIC else ""
         told = inspect.getdoc(sys.modules[full]) or ""
         text = f"# {full}\n\n{told}\n\n```{{eval-rst}}\n.. automodule:: {full}\n   :no-index:\n{members}```\n"
         (made / f"{full}.md").write_text(ASIDE + text)
     parts = ["# Python\n", "[From Python](../python.md) tells what is used how; here is every name.\n"]
-    for kind, names in [*kinds.items(), ("Packages", packages)]:
+    kinds |= {"Packages": packages[True], "Inside": packages[False]}
+    for kind, names in kinds.items():
         parts += [f"## {kind}\n", *(f"- [{page(name)}]({name}.md): {first(name)}" for name in names), ""]
     (made / "index.md").write_text("\n".join(parts))
+
+
+def returned_by(name: str) -> str | None:
+    """The function or method whose example shows a class that has none itself: one that returns it."""
+    thing = getattr(netloom, name)
+    if any(">>>" in (inspect.getdoc(one) or "") for one in (thing, *public(thing).values())):
+        return None
+    for word in netloom.__all__:
+        other = getattr(netloom, word)
+        calls = {word: other} if inspect.isroutine(other) else {}
+        if inspect.isclass(other):
+            calls = {f"{word}.{method}": call for method, call in public(other).items()}
+        for at, call in calls.items():
+            told = sections(call)
+            if re.search(rf"\b{name}\b", told.get("Returns", "")) and ">>>" in told.get("Examples", ""):
+                return at
+    return None
+
+
+def public(kind: type) -> dict[str, object]:
+    """The public members of a class."""
+    return {name: getattr(kind, name) for name in vars(kind) if not name.startswith("_")}
+
+
+def sections(thing: object) -> dict[str, str]:
+    """What stands under each heading of a docstring."""
+    parts = re.split(r"(?m)^(\w+)\n-+$", inspect.getdoc(thing) or "")
+    return dict(zip(parts[1::2], parts[2::2], strict=True))
+
+
+def example(at: str) -> str:
+    """The example of a function or method."""
+    thing: object = netloom
+    for word in at.split("."):
+        thing = getattr(thing, word)
+    return sections(thing)["Examples"].strip()
 
 
 def page(name: str) -> str:

@@ -107,6 +107,14 @@ def diagnose_counters(
         If readings are no interval, or their time is not known.
     OSError
         If a file cannot be read.
+
+    Examples
+    --------
+    >>> import netloom as nl
+    >>> fabric = nl.Fabric.generate("two-level:leaves=4,hosts=4,spines=2")
+    >>> nl.synth_counters(fabric, "ftree", nl.Traffic.read("shift:4", fabric)).write("counters.csv")
+    >>> nl.diagnose_counters(fabric, "counters.csv", seconds=1)["findings"]
+    []
     """
     extras.need("scipy")
     session = Session()
