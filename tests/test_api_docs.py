@@ -131,7 +131,10 @@ def test_examples_run(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     runner = doctest.DocTestRunner()
     for name, call in [*CALLS, *_of_packages().items()]:
-        names = {**vars(sys.modules.get(call.__module__ or "", netloom)), "netloom": netloom}
+        names = {
+            **vars(sys.modules.get(getattr(call, "__module__", None) or "", netloom)),
+            "netloom": netloom,
+        }
         found = doctest.DocTestParser().get_doctest(inspect.getdoc(call) or "", names, name, None, 0)
         runner.run(found)
     assert runner.tries > 60

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import inspect
+import itertools
 import re
 from pathlib import Path
 
@@ -74,7 +75,7 @@ def test_headings_go_down_one_level_at_a_time(site):
         text = re.sub(r"^(```+).*?^\1", "", page.read_text(), flags=re.DOTALL | re.MULTILINE)
         levels = [len(mark) for mark in re.findall(r"^(#+) ", text, re.MULTILINE)]
         assert levels[0] == 1, page
-        assert all(after <= before + 1 for before, after in zip(levels, levels[1:], strict=False)), page
+        assert all(after <= before + 1 for before, after in itertools.pairwise(levels)), page
 
 
 def test_links_lead_to_pages_pictures_and_files_of_the_site(site):
