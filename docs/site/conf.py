@@ -29,6 +29,7 @@ napoleon_google_docstring = False
 napoleon_use_rtype = False
 autodoc_typehints = "none"
 autodoc_member_order = "bysource"
+smartquotes = False
 html_theme = "furo"
 html_title = f"netloom {release}"
 html_show_copyright = False
