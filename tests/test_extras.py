@@ -124,6 +124,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "demo -o demo": (),
     "demo live -o x": ("arrow", "scipy"),
     "demo dataplane -o x": ("arrow", "plot"),
+    "examples first": (),
     "completion bash": (),
 }
 

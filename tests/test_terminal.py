@@ -147,6 +147,7 @@ EXEMPT = {
     "apply": "needs a live fabric; tests/test_apply.py",
     "demo": "minutes; its tables go through the same `render.table`",
     "completion": "prints what a shell reads",
+    "examples": "a list of files",
 }
 
 

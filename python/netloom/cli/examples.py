@@ -40,7 +40,6 @@ def examples(folder: Path, /, *, options: Options | None = None) -> int:
 
     def text() -> str:
         head = render.pairs([("files", str(len(result["files"]))), ("written", str(folder))])
-        told = f"the example of every verb's --help runs there; {COMMANDS} has them all."
-        return f"{head}\n\nNow `cd {folder}`: {told}"
+        return f"{head}\n\nNow `cd {folder}`: the examples of --help run there.\n{COMMANDS} has them all."
 
     return run.finish(result, text, rows=[{"file": name} for name in result["files"]])
