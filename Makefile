@@ -49,7 +49,7 @@ build: $(VENV)/.built $(NATIVE) ## .venv/bin/netloom
 
 native: $(NATIVE)
 
-wheels: | need ## dist/netloom-*.whl and their sums, the same bytes from the same commit (docs/release.md)
+wheels: | need ## dist/netloom_hpc-*.whl and their sums, the same bytes from the same commit (docs/release.md)
 	@contrib/wheels/build.sh $(TARGETS)
 
 demo: build ## real dump and real traffic in, table, picture and routes out

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ast
 import doctest
+import importlib
 import inspect
 import re
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -85,9 +87,38 @@ def test_every_parameter_has_a_type_and_a_default(name, call):
             assert ast.literal_eval(rows[each].rsplit("default ", 1)[1]) == parameter.default, each
 
 
-@pytest.mark.parametrize("name", FUNCTIONS)
-def test_functions_say_what_they_return(name):
-    assert "Returns" in _sections(inspect.getdoc(getattr(netloom, name)) or "")
+PACKAGES = ("exact", "examples", "gpu", "hierarchy", "levels", "tables")
+"""Packages for users; docs/site/stage.py lists the same."""
+
+
+def _of_packages() -> dict[str, Any]:
+    """The functions of the packages for users."""
+    calls = {}
+    for package in PACKAGES:
+        module = importlib.import_module(f"netloom.{package}")
+        assert module.__doc__
+        for name in getattr(module, "__all__", vars(module)):
+            call = getattr(module, name)
+            if inspect.isfunction(call) and call.__module__.startswith(module.__name__) and name[0] != "_":
+                calls[f"{package}.{name}"] = call
+    return calls
+
+
+NEVER_RAISE = ("matrix", "link_levels")
+"""Functions that raise nothing, whatever they are given of the right type."""
+
+
+def _lacking(call: Any) -> list[str]:
+    """Which parts a function's docstring lacks: what takes nothing raises nothing."""
+    takes = bool(inspect.signature(call).parameters)
+    told = _sections(inspect.getdoc(call) or "")
+    wanted = {"Parameters": takes, "Returns": True, "Raises": takes and call.__name__ not in NEVER_RAISE}
+    return [part for part, must in {**wanted, "Examples": True}.items() if must and part not in told]
+
+
+def test_every_function_says_what_it_takes_gives_and_raises_with_an_example():
+    calls = {**{name: getattr(netloom, name) for name in FUNCTIONS}, **_of_packages()}
+    assert {name: lacking for name, call in calls.items() if (lacking := _lacking(call))} == {}
 
 
 @pytest.mark.parametrize("name", WHOLE)
@@ -99,10 +130,12 @@ def test_examples_run(tmp_path, monkeypatch):
     # Of an empty folder: what they read comes with the package, as it does with a wheel.
     monkeypatch.chdir(tmp_path)
     runner = doctest.DocTestRunner()
-    for name, call in CALLS:
-        found = doctest.DocTestParser().get_doctest(
-            inspect.getdoc(call) or "", {"netloom": netloom}, name, None, 0
-        )
+    for name, call in [*CALLS, *_of_packages().items()]:
+        names = {
+            **vars(sys.modules.get(getattr(call, "__module__", None) or "", netloom)),
+            "netloom": netloom,
+        }
+        found = doctest.DocTestParser().get_doctest(inspect.getdoc(call) or "", names, name, None, 0)
         runner.run(found)
     assert runner.tries > 60
     assert runner.failures == 0

@@ -58,6 +58,31 @@ VERBS += [
 ]
 
 
+SEARCHING = {
+    *("route", "loads", "path", "optimize", "counters synth", "simulate", "noise", "sample run"),
+    *("loop run", "loop table", "plot loads", "plot cables", "report", "demo"),
+}
+"""Verbs that make routes, or prove bounds: a budget ends that."""
+THREADED = SEARCHING | {
+    *("check", "infer", "interference", "plan", "lanes write", "loop live", "apply plan", "apply send"),
+    *("apply rollback", "study chapter4", "study sampling", "study afar"),
+}
+SEEDED = (THREADED - {"apply rollback"}) | {
+    *(
+        "fabric damage",
+        "traffic new",
+        "traffic show",
+        "traffic place",
+        "traffic convert",
+        "watch",
+        "diagnose",
+    ),
+    *("sweep run", "sweep merge", "study steps", "study modes", "plot matrix", "plot coefficients"),
+    "plot sweep",
+}
+"""Verbs that draw at random, or read traffic: jobs files may place ranks at random."""
+
+
 def test_version_is_that_of_the_core(netloom):
     import netloom as nl
 
@@ -67,6 +92,10 @@ def test_version_is_that_of_the_core(netloom):
 def test_short_words_that_other_commands_know(netloom):
     assert netloom.ok("-V") == netloom.ok("--version")
     assert netloom.ok("help", "route") == netloom.ok("route", "--help")
+    short, whole = netloom.ok("optimize", "--help"), netloom.ok("help", "optimize")
+    assert "More on each option: netloom help optimize" in short
+    assert len(whole) > 1.5 * len(short)
+    assert "More on each option" not in whole
     assert netloom.ok("help") == netloom.ok("--help")
 
 
@@ -85,6 +114,7 @@ def test_help_hides_no_argument_and_its_example_has_only_options_that_there_are(
     from netloom.cli.parser.usage import EXAMPLES
 
     text = netloom.ok(*verb.split(), "--help")
+    check_help(verb, text)
     assert "[ARGS" not in text
     if verb in ("demo", "completion"):
         return
@@ -141,9 +171,26 @@ def test_help_names_every_verb_on_one_screen(netloom):
     assert len(lines) <= 40
     assert max(len(line.rstrip()) for line in lines) <= 80
     first = [line.split()[0] for line in lines if line.startswith("  ")]
-    assert sorted(first[:-2]) == sorted(VERBS)
+    assert sorted(first[:-1]) == sorted(VERBS)
     titles = [line for line in lines[3:] if line and not line.startswith(" ")]
     assert titles == ["Look", "Measure", "Improve", "Simulate and plan", "Begin"]
+
+
+def check_help(verb: str, text: str) -> None:
+    """One screen, one default an option, and only options that act."""
+    assert len(text.splitlines()) <= 60
+    assert not re.search(r"\[default: [^\]]*\]\s*\[default: ", re.sub(r"[│\s]+", " ", text)), "two defaults"
+    if verb == "completion":
+        return
+    for option, verbs in {"--seed": SEEDED, "--threads": THREADED, "--work": SEARCHING}.items():
+        assert bool(re.search(rf"{option} INT", text)) == (verb in verbs), option
+
+
+def test_an_option_that_would_do_nothing_is_not_taken(netloom):
+    told = netloom.refused("fabric", "show", "cab", "--seed", "1", code=2)
+    assert "Unknown option: --seed" in told
+    assert "--work" in netloom.refused("check", "cab", "ftree", "--work", "3", code=2)
+    assert "--threads" in netloom.refused("traffic", "show", "bisection", "cab", "--threads", "1", code=2)
 
 
 def test_help_tells_no_default_of_switches_and_empty_lists(netloom):
@@ -165,7 +212,7 @@ def test_help_marks_o_as_required_where_it_is(netloom):
 @pytest.mark.parametrize("verb", VERBS)
 def test_every_verb_has_help_with_the_common_options(netloom, verb):
     text = netloom.ok(*verb.split(), "--help")
-    for option in ("--output -o", "--format", "--seed", "--threads", "--time-limit", "--work", "--quiet"):
+    for option in ("--output -o", "--format", "--time-limit", "--quiet"):
         assert option in text
 
 
@@ -176,13 +223,13 @@ def test_every_verb_has_help_with_the_common_options(netloom, verb):
         (["loads", "quartz1", "ftree", "bisection", "--sed", "1"], "Did you mean --seed"),
         (["loads", "quartz1"], "ROUTES"),
         (["fabric", "show", "cab", "--format", "xml"], '"text", "json", "csv"'),
-        (["fabric", "show", "cab", "--threads=-1"], "--threads"),
+        (["loads", "cab", "ftree", "bisection", "--threads=-1"], "--threads"),
         (["fabric", "convert", "cab"], "needs -o"),
         (["fabric", "convert", "cab", "-o", "x.pdf"], "expected an ending of .txt, .net, .csv, .dot"),
         (["traffic", "new", "bisection", "cab", "--endpoints", "4"], "not both"),
         (["check", "cab", "ftree", "--certificate", "c.json"], "belong together"),
         (
-            ["fabric", "show", "cab", "--seed", "99999999999999999999"],
+            ["traffic", "show", "bisection", "cab", "--seed", "99999999999999999999"],
             "--seed. Must be <= 18446744073709551615",
         ),
         (["optimize", "cab", "bisection", "--work", "99999999999999999999"], "--work. Must be <="),
@@ -190,7 +237,7 @@ def test_every_verb_has_help_with_the_common_options(netloom, verb):
         (["optimize", "cab", "bisection", "--time-limit", "nan"], "--time-limit. Must be"),
         (["optimize", "cab", "bisection", "--time-limit", "inf"], "--time-limit. Must be <="),
         (["optimize", "cab", "bisection", "--time-limit=-1"], "--time-limit. Must be >= 0"),
-        (["fabric", "show", "cab", "--threads", "99999999999"], "--threads. Must be <= 1024"),
+        (["check", "cab", "ftree", "--threads", "99999999999"], "--threads. Must be <= 1024"),
         (["loads", "cab", "ftree", "bisection", "--hottest", "-1"], "--hottest. Must be >= 0"),
         (["route", "ftree", "cab", "--lmc", "300"], "--lmc. Must be <= 7"),
         (["route", "afar", "cab", "bisection", "--lmc", "2"], "LMC 0"),
@@ -314,7 +361,7 @@ def test_a_panic_of_the_core_is_an_internal_error(monkeypatch, capsys):
 
 
 def test_a_budget_where_nothing_is_searched_for_gets_a_note(netloom, paths):
-    done = netloom("fabric", "show", paths.small, "--work", "3")
+    done = netloom("route", "ftree", paths.small, "--work", "3")
     assert (done.code, done.err) == (0, "netloom: note: --work: not used, nothing is searched for here\n")
     assert netloom("loads", paths.small, "ftree", "bisection", "--work", "3").err == ""
 

@@ -80,6 +80,7 @@ VERBS = [
     "report",
     "apply",
     "demo",
+    "examples",
     "completion",
 ]
 

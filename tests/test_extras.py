@@ -130,6 +130,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "demo -o demo": (),
     "demo live -o x": ("arrow", "scipy"),
     "demo dataplane -o x": ("arrow", "plot"),
+    "examples first": (),
     "completion bash": (),
 }
 
@@ -231,7 +232,7 @@ def test_every_verb_works_or_names_the_extra(made, names, without):
             assert one["out"] == "", told
             (line,) = one["err"].splitlines()
             assert line.startswith("netloom: error: "), told
-            assert " not installed: pip install 'netloom[" in line, told
+            assert " not installed: pip install 'netloom-hpc[" in line, told
             assert set(line.partition("[")[2].partition("]")[0].split(",")) == set(missing), told
         else:
             assert "not installed: pip" not in one["err"] or command.startswith("demo"), told
@@ -244,7 +245,7 @@ def test_every_verb_works_or_names_the_extra(made, names, without):
 def test_the_demo_says_that_it_draws_nothing(made):
     (done,) = bed(made, ("plot", "arrow", "scipy"), [["demo", "-o", "small-demo", "--format", "json"]])
     assert done["code"] == 0, done["err"]
-    assert "no pictures: Matplotlib is not installed: pip install 'netloom[plot]'" in done["err"]
+    assert "no pictures: Matplotlib is not installed: pip install 'netloom-hpc[plot]'" in done["err"]
     files = json.loads(done["out"])["result"]["files"]
     assert files == ["routes.lfts", "certificate.json", "traffic.mtx.gz", "report.html"]
     assert {*files} <= {path.name for path in (made / "small-demo").iterdir()}

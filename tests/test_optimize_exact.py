@@ -56,7 +56,7 @@ def test_no_solver_is_told_before_the_search_with_what_to_install(netloom):
         (netloom.folder / f"{module}.py").write_text("raise ImportError\n")
     env = {"PYTHONPATH": str(netloom.folder), "PYTHONDONTWRITEBYTECODE": "1"}
     word = netloom.refused("optimize", "no-such-file", TRAFFIC, "--exact", "basic", env=env)
-    assert "pip install 'netloom[exact]'" in word
+    assert "pip install 'netloom-hpc[exact]'" in word
 
 
 def test_a_model_is_written_without_a_solver(netloom):

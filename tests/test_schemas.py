@@ -91,6 +91,7 @@ RUNS: dict[str, list[str]] = {
     "hashes-study": ["study", "hashes"],
     "study-page": ["study", "page", "FIGURES", "-o", "x.md"],
     "static-study": ["study", "table32", "bisection", "--fabric", "SMALL", "--each", "10"],
+    "examples": ["examples", "first"],
     "plot-sweep": ["plot", "sweep", "SWEPT", "-o", "x.svg"],
     "plot-plan": ["plot", "plan", "PLANNED", "-o", "x.svg"],
     "plot-run": ["plot", "run", "RUN", "-o", "x.svg"],

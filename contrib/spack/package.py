@@ -1,7 +1,7 @@
 """netloom for Spack.
 
-Put this file into a repository of yours as packages/py_netloom/package.py (packages/py-netloom in Spack before
-1.0), then `spack install py-netloom`. py-cyclopts is not among Spack's own packages: make its recipe beside
+Put this file into a repository of yours as packages/py_netloom_hpc/package.py (packages/py-netloom-hpc in Spack
+before 1.0), then `spack install py-netloom-hpc`. py-cyclopts is not among Spack's own packages: make its recipe beside
 this one with `spack create -t python --name py-cyclopts` first.
 """
 
@@ -10,7 +10,7 @@ from spack_repo.builtin.build_systems.python import PythonPackage
 from spack.package import *
 
 
-class PyNetloom(PythonPackage):
+class PyNetloomHpc(PythonPackage):
     """Better routes for InfiniBand fat trees, from the dump and the traffic that you have, with a proof of how
     good routes can be."""
 

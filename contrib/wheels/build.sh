@@ -35,7 +35,7 @@ done
 "$tools/bin/python" -m pip install --quiet -r contrib/wheels/requirements.txt
 PATH=$tools/bin:$PATH
 
-rm -rf "$stage" && mkdir -p "$stage" dist && rm -f dist/netloom-*.whl dist/SHA256SUMS
+rm -rf "$stage" && mkdir -p "$stage" dist && rm -f dist/netloom_hpc-*.whl dist/SHA256SUMS
 git ls-files -z --cached --others --exclude-standard | while IFS= read -rd '' file; do
     if [ -e "$file" ] || [ -L "$file" ]; then printf '%s\0' "$file"; fi
 done | tar --null --files-from=- -cf - | tar -xf - -C "$stage"
@@ -53,16 +53,16 @@ for target in "${targets[@]}"; do
         maturin build --release --locked --strip --zig --target "$target" --compatibility "manylinux_${glibc/./_}" \
             --interpreter python3.10 --out "$root/dist"
     )
-    for wheel in "$root"/dist/netloom-*_"${target%%-*}".whl; do
+    for wheel in "$root"/dist/netloom_hpc-*_"${target%%-*}".whl; do
         python "$root/contrib/wheels/neutral.py" "$wheel" "$stage" /netloom
     done
 done
 rm -rf "$stage"
 
-wheels=("$root"/dist/netloom-*.whl)
+wheels=("$root"/dist/netloom_hpc-*.whl)
 twine check --strict "${wheels[@]}"
 for wheel in "${wheels[@]}"; do
     auditwheel show "$wheel"
     (($(stat -c %s "$wheel") <= 15000000)) || { echo "wheels: error: $wheel: larger than 15 MB" >&2; exit 1; }
 done
-(cd dist && sha256sum netloom-*.whl | tee SHA256SUMS)
+(cd dist && sha256sum netloom_hpc-*.whl | tee SHA256SUMS)

@@ -245,6 +245,7 @@ if not TYPE_CHECKING:
         home = "netloom.errors" if name.endswith("Error") else _HOMES.get(name, "netloom._core")
         value = getattr(importlib.import_module(home), name)
         globals()[name] = value
+        importlib.import_module("netloom.namesake").warn()
         return value
 
 

@@ -27,7 +27,7 @@ def to_pandas(noun: Fabric | LinkLoads | Traffic) -> pandas.DataFrame:
     Raises
     ------
     NotInstalledError
-        If pandas or PyArrow is not installed (`pip install 'netloom[pandas]'`).
+        If pandas or PyArrow is not installed (`pip install 'netloom-hpc[pandas]'`).
     """
     extras.need("pandas")
     return noun.to_arrow().to_pandas()

@@ -279,7 +279,7 @@ def to_networkx(fabric: Fabric) -> networkx.MultiDiGraph:
     Raises
     ------
     NotInstalledError
-        If networkx is not installed (`pip install 'netloom[networkx]'`).
+        If networkx is not installed (`pip install 'netloom-hpc[networkx]'`).
     """
     extras.need("networkx")
     import networkx as nx

@@ -120,6 +120,11 @@ def use(traffic: Traffic, hierarchy: Hierarchy) -> Use:
     hierarchy : Hierarchy
         Room for them all.
 
+    Returns
+    -------
+    Use
+        By level: the share of bytes that goes so far, links that a byte crosses, where it begins and goes on.
+
     Raises
     ------
     ValueError

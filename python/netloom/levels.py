@@ -46,6 +46,11 @@ def visits(first: Numbers, onward: Sequence[Numbers] | NDArray[np.float64]) -> N
         `onward[i][j]` is the probability that after level i a packet uses level j. The rest of a row leaves
         the network. A packet that turns at level i of a tree uses it twice in a row: the diagonal counts.
 
+    Returns
+    -------
+    numpy.ndarray
+        Links of every level, on the mean.
+
     Raises
     ------
     ValueError
@@ -83,6 +88,11 @@ def tree_chain(beyond: Numbers) -> tuple[NDArray[np.float64], NDArray[np.float64
         P(H >= i): the share of packets that turn at level i or above, levels from 1; the first is 1, none is
         above the one before.
 
+    Returns
+    -------
+    (numpy.ndarray, numpy.ndarray)
+        `first`, by level, and `onward`, level by level: probabilities.
+
     Raises
     ------
     ValueError
@@ -118,6 +128,11 @@ def tree_visits(beyond: Numbers) -> NDArray[np.float64]:
     beyond : sequence of float
         P(H >= i), as in [`tree_chain`][netloom.levels.tree_chain].
 
+    Returns
+    -------
+    numpy.ndarray
+        Links of every level, on the mean.
+
     Raises
     ------
     ValueError
@@ -145,6 +160,11 @@ def throughput(visits: Numbers, *, bandwidth: Numbers, offered: float) -> float:
         Of all links of a level together, packets a second (or any unit, the same as `offered`).
     offered : float
         Rate at which packets come.
+
+    Returns
+    -------
+    float
+        In the unit of `bandwidth` and `offered`.
 
     Raises
     ------
@@ -178,6 +198,11 @@ def best_bandwidth(
         What all bandwidth may cost, above 0.
     prices : sequence of float, optional
         Of a unit of bandwidth of every level, above 0; 1 each by default.
+
+    Returns
+    -------
+    (float, numpy.ndarray)
+        The rate, and the bandwidth of every level, in one unit: that of `budget` over `prices`.
 
     Raises
     ------
@@ -214,6 +239,11 @@ def least_delay_bandwidth(
         What all bandwidth may cost; more than the loads themselves cost.
     prices : sequence of float, optional
         Of a unit of bandwidth of every level, above 0; 1 each by default.
+
+    Returns
+    -------
+    numpy.ndarray
+        The bandwidth of every level, in the unit of `load`.
 
     Raises
     ------
@@ -252,6 +282,11 @@ def link_delay(utilisation: float, *, packet_bytes: float, gbps: float) -> float
         Size of a packet on the wire, above 0.
     gbps : float
         Speed of the link, Gb/s, above 0.
+
+    Returns
+    -------
+    float
+        Seconds.
 
     Raises
     ------

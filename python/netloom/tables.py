@@ -14,6 +14,8 @@ import numpy.typing as npt
 
 from netloom import extras, interop
 
+__all__ = ["CUT_OFF", "HOST", "link_levels", "links_table", "tables"]
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -36,6 +38,23 @@ def tables(simulation: Simulation, fabric: Fabric) -> dict[str, pyarrow.Table]:
         A simulation that has ended.
     fabric : Fabric
         The one it ran on.
+
+    Returns
+    -------
+    dict of str to pyarrow.Table
+
+    Raises
+    ------
+    NotInstalledError
+        If PyArrow is not installed.
+
+    Examples
+    --------
+    >>> import netloom as nl
+    >>> scenario = nl.Scenario.read(nl.examples.path("scenarios/shuffle.toml"))
+    >>> found = nl.tables.tables(nl.simulate(scenario, "ftree"), scenario.fabric)
+    >>> found["links"].num_rows == scenario.fabric.links
+    True
     """
     extras.need("arrow")
     import pyarrow as pa
@@ -62,6 +81,30 @@ def links_table(simulation: Simulation, fabric: Fabric) -> pyarrow.Table:
     `switch`, the number of the lower switch at its ends; in a dragonfly `from_group` and `to_group` (-1: a
     host); the counters; and `utilisation`, 0 to 1: bytes over what fits through in the time that was
     simulated.
+
+    Parameters
+    ----------
+    simulation : Simulation
+        A simulation that has ended.
+    fabric : Fabric
+        The one it ran on.
+
+    Returns
+    -------
+    pyarrow.Table
+
+    Raises
+    ------
+    NotInstalledError
+        If PyArrow is not installed.
+
+    Examples
+    --------
+    >>> import netloom as nl
+    >>> scenario = nl.Scenario.read(nl.examples.path("scenarios/shuffle.toml"))
+    >>> table = nl.tables.links_table(nl.simulate(scenario, "ftree"), scenario.fabric)
+    >>> table.num_rows == scenario.fabric.links
+    True
     """
     extras.need("arrow")
     import pyarrow as pa
@@ -96,7 +139,25 @@ def _link_groups(fabric: Fabric) -> dict[str, npt.NDArray[Any]]:
 
 
 def link_levels(fabric: Fabric) -> dict[str, npt.NDArray[Any]]:
-    """Returns `from_level`, `to_level` and `switch` (the lower end that is one) of every link."""
+    """Returns `from_level`, `to_level` and `switch` (the lower end that is one) of every link.
+
+    Parameters
+    ----------
+    fabric : Fabric
+        The fabric.
+
+    Returns
+    -------
+    dict of str to numpy.ndarray
+        By link id; a host's level is -1, a leaf's 0, that of a switch that reaches no host -2.
+
+    Examples
+    --------
+    >>> import netloom as nl
+    >>> fabric = nl.Fabric.generate("two-level:leaves=2,hosts=2,spines=2")
+    >>> nl.tables.link_levels(fabric)["from_level"][:3].tolist()
+    [-1, -1, -1]
+    """
     links = fabric.link_table()
     source, target = np.asarray(links["source"], np.int64), np.asarray(links["target"], np.int64)
     of_switches = np.asarray(fabric.switch_table()["level"], dtype=np.int16)

@@ -10,6 +10,11 @@ import _signal  # type: ignore[import-not-found]
 import os
 
 INTERRUPTED = 130
+_NOT_OURS = 3
+_AGAIN = (
+    "the package netloom is not whole, or another project's: "
+    "pip uninstall netloom netloom-hpc, then install netloom-hpc again"
+)
 
 
 def _end(*_: object) -> None:
@@ -26,11 +31,34 @@ def main() -> int:
     """Runs the command; returns its exit code, if it does not end the process itself."""
     import sys
 
+    if not _is_ours():
+        return _NOT_OURS
     if sys.argv[1:] in (["--version"], ["-V"]) and _told_version():
         return 0
     from netloom.cli import main
 
     return main()
+
+
+def _is_ours() -> bool:
+    """Whether the package has this project's files; tells of another project's that lie among them."""
+    try:
+        import netloom
+        from netloom import namesake
+    except ImportError as error:
+        return _tell(f"error: {error}: {_AGAIN}")
+    if not hasattr(netloom, "_HOMES"):
+        return _tell(f"error: {netloom.__path__[0]}: {_AGAIN}")
+    found = namesake.told()
+    return found is None or not _tell(f"warning: {found}")
+
+
+def _tell(text: str) -> bool:
+    try:
+        os.write(2, f"netloom: {text}\n".encode())
+    except OSError:
+        return False  # Who reads it has left.
+    return False
 
 
 def _told_version() -> bool:

@@ -12,11 +12,12 @@ const PACKAGE: &str = "python/netloom/";
 /// Modules and packages right below `netloom`, from the ground up. Neighbours on a floor never import each other.
 const FLOORS: [&[&str]; 15] = [
     &["errors"],
-    &["examples", "extras"],
+    &["extras", "namesake"],
     &["reading"],
     &["critical", "files", "findings", "foreign_entries", "intervals", "levels", "nodes", "shown", "sysfs"],
     &[
         "cabling",
+        "examples",
         "exact",
         "exports",
         "graphs",

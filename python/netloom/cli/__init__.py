@@ -99,6 +99,9 @@ def _run(tokens: Sequence[str]) -> int:
         return _fail(f"error: {odd}: {_NAMES}", INPUT)
     if tokens and tokens[0] == "help":
         # As other commands have it: `netloom help optimize`.
+        from netloom.cli.parser import brief
+
+        brief.ask_for_whole()
         tokens = [*tokens[1:], "--help"]
     old = renamed.told(tokens)
     if old is not None:

@@ -11,7 +11,7 @@ from netloom.cli.shared import inputs, render, results
 from netloom.cli.shared.exits import UsageError
 from netloom.cli.shared.lanes import check as check_lanes
 from netloom.cli.shared.lanes import with_lanes
-from netloom.cli.shared.options import Options
+from netloom.cli.shared.options import Computing
 from netloom.cli.shared.run import Run
 from netloom.errors import FormatError
 from netloom.findings import bad, finding, of_routes
@@ -45,7 +45,7 @@ def check(
     sl: Path | None = None,
     roots: str | None = None,
     groups: str | None = None,
-    options: Options | None = None,
+    options: Computing | None = None,
 ) -> int:
     """Verify routes, and certificates.
 
@@ -87,13 +87,13 @@ def check(
     if (traffic is None) != (certificate is None):
         raise UsageError("--traffic and --certificate belong together")
     check_lanes(sl2vl, sl)
-    run = Run("check", options or Options(), product=False)
+    run = Run("check", options or Computing(), product=False)
     net = inputs.with_roots(run, inputs.with_groups(run, run.fabric(fabric, warn=True), groups), roots)
     demand = None if traffic is None else run.traffic(traffic, net)
     tables = run.with_paths(run.routes(routes, net, None, strict=False), paths)
     tables = with_lanes(run, net, tables, sl2vl, sl)
     with run.timed("check"):
-        report = _core.check(net, tables, threads=run.options.threads)
+        report = _core.check(net, tables, threads=run.threads)
     result = _report(net, report, tables, routes)
     if demand is not None and certificate is not None:
         assert traffic is not None

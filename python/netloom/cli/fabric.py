@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from netloom.cli.shared import inputs, options, outputs, render
 from netloom.cli.shared.exits import UsageError
-from netloom.cli.shared.options import Options, ProductOptions
+from netloom.cli.shared.options import Options, ProductOptions, Seeded
 from netloom.cli.shared.run import Run
 from netloom.findings import findings
 from netloom.nodes import damaged
@@ -214,7 +214,7 @@ def damage(
     switch: tuple[str, ...] = (),
     random_links: Annotated[int, options.COUNT] = 0,
     random_switches: Annotated[int, options.COUNT] = 0,
-    options: Options | None = None,
+    options: Seeded | None = None,
 ) -> int:
     """Take cables and switches out.
 
@@ -235,7 +235,7 @@ def damage(
     """
     if not (link or switch or random_links or random_switches):
         raise UsageError("nothing to take out: --link, --switch, --random-links or --random-switches")
-    run = Run("fabric-damage", options or Options(), endings=_ENDINGS)
+    run = Run("fabric-damage", options or Seeded(), endings=_ENDINGS)
     net = run.fabric(fabric)
     with run.timed("damage"):
         left, removed = damaged(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated, Any
 
 from netloom.cli.shared import options, render
-from netloom.cli.shared.options import Options
+from netloom.cli.shared.options import Computing
 from netloom.cli.shared.run import Run
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ def interference(
     *,
     instead: str | None = None,
     most: Annotated[int, options.COUNT] = 20,
-    options: Options | None = None,
+    options: Computing | None = None,
 ) -> int:
     """Minutes that jobs lost to their neighbours, each with a 95 % interval, the link and the neighbours.
 
@@ -52,7 +52,7 @@ def interference(
     """
     from netloom.interference.calls import find_interference
 
-    run = Run("interference", options or Options(), product=False)
+    run = Run("interference", options or Computing(), product=False)
     result = find_interference(runs, fabric, routes, counters, instead=instead, session=run)
     return run.finish(result, lambda: _text(result, most), rows=[_flat(row) for row in result["jobs"]])
 

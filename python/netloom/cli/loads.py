@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from netloom.cli.shared import inputs, options, outputs, results, users
 from netloom.cli.shared.lanes import check as check_lanes
 from netloom.cli.shared.lanes import with_lanes
-from netloom.cli.shared.options import Options
+from netloom.cli.shared.options import Searching
 from netloom.cli.shared.run import Run
 
 
@@ -25,7 +25,7 @@ def loads(
     roots: str | None = None,
     groups: str | None = None,
     hottest: Annotated[int, options.COUNT] = results.HOTTEST,
-    options: Options | None = None,
+    options: Searching | None = None,
 ) -> int:
     """Compute the load of every link, and the gap to the best possible.
 
@@ -59,11 +59,11 @@ def loads(
     options
         Common options; `-o` writes the load of every link (.csv or .parquet) or the result (.json).
     """
-    options = options or Options()
+    options = options or Searching()
     product = outputs.ending(options.output) != ".json"
     endings = (".csv", ".csv.gz", ".parquet", ".json")
     check_lanes(sl2vl, sl)
-    run = Run("loads", options, product=product, endings=endings, searches=True)
+    run = Run("loads", options, product=product, endings=endings)
     net = inputs.with_roots(run, inputs.with_groups(run, run.fabric(fabric, warn=True), groups), roots)
     cables = users.found(net, users_of)
     demand = run.traffic(traffic, net)

@@ -10,7 +10,7 @@ from netloom.cli.shared import render
 from netloom.cli.shared.inputs import with_groups
 from netloom.cli.shared.lanes import check as check_lanes
 from netloom.cli.shared.lanes import with_lanes
-from netloom.cli.shared.options import Options
+from netloom.cli.shared.options import Searching
 from netloom.cli.shared.run import Run
 from netloom.errors import FabricError
 from netloom.nodes import Nodes
@@ -28,7 +28,7 @@ def path(
     sl2vl: Path | None = None,
     sl: Path | None = None,
     groups: str | None = None,
-    options: Options | None = None,
+    options: Searching | None = None,
 ) -> int:
     """Which way a pair takes: its links, lanes, and with a traffic what each of them carries.
 
@@ -60,7 +60,7 @@ def path(
     from netloom.paths import bytes_of_pair, way
 
     check_lanes(sl2vl, sl)
-    run = Run("path", options or Options(), product=False)
+    run = Run("path", options or Searching(), product=False)
     net = with_groups(run, run.fabric(fabric, warn=True), groups)
     nodes = Nodes(net)
     ends = [_host(nodes, word, what) for word, what in ((source, "FROM"), (destination, "TO"))]

@@ -13,7 +13,7 @@ from cyclopts import Parameter
 from netloom import extras
 from netloom.cli.shared import render, users
 from netloom.cli.shared.exits import UsageError
-from netloom.cli.shared.options import ProductOptions
+from netloom.cli.shared.options import SearchingProduct
 from netloom.cli.shared.run import Run
 from netloom.errors import FormatError, SpecError
 from netloom.manifest import MANIFEST
@@ -30,7 +30,7 @@ def report(
     *more: str,
     title: str | None = None,
     open_: Annotated[bool, Parameter(name="--open")] = False,
-    options: ProductOptions | None = None,
+    options: SearchingProduct | None = None,
 ) -> int:
     """Write one page that shows a result: an HTML file that fetches nothing.
 
@@ -57,10 +57,10 @@ def report(
     """
     from netloom.pages import api, page
 
-    options = options or ProductOptions()
+    options = options or SearchingProduct()
     if options.output is None:
         raise UsageError("report needs -o FILE.html")
-    run = Run("report", options, endings=(".html",), searches=True)
+    run = Run("report", options, endings=(".html",))
     if run.product_to_stdout and (open_ or sys.stdout.isatty()):
         raise UsageError("a page goes to a file or a pipe, not to a terminal: -o FILE.html")
     start = time.perf_counter()
@@ -159,7 +159,7 @@ def _routed(run: Run, fabric: str, traffic: str, *routes: str) -> tuple[list[dic
                 raise KeyboardInterrupt
             found[name] = (tables, loads)
     with run.timed("users"):
-        part = routed.document(net, demand, found, jobs, threads=run.options.threads)
+        part = routed.document(net, demand, found, jobs, threads=run.threads)
     names = ", ".join(legend.name(Path(name).name) for name in routes)
     return [part], f"{Path(traffic).name} on {Path(fabric).name} ({net.hosts:,} hosts): {names}"
 

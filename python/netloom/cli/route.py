@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from netloom.cli.shared import inputs, options, outputs, render, results
 from netloom.cli.shared.exits import UsageError
 from netloom.cli.shared.lanes import write_rows
-from netloom.cli.shared.options import Options
+from netloom.cli.shared.options import Searching
 from netloom.cli.shared.run import Run
 from netloom.findings import Finding, findings, without_entries
 from netloom.session.sources import OPTIMISERS, raise_not_an_engine
@@ -28,7 +28,7 @@ def route(
     groups: str | None = None,
     allow_unreachable: bool = False,
     write_sl2vl: Annotated[Path | None, options.OUTPUT_PATH] = None,
-    options: Options | None = None,
+    options: Searching | None = None,
 ) -> int:
     """Make routes with an engine.
 
@@ -61,9 +61,11 @@ def route(
     """
     from netloom import _core
 
-    options = options or Options()
+    options = options or Searching()
     outputs.check_routes(options)
-    run = Run("route", options, searches=traffic is not None)
+    run = Run("route", options)
+    if options.work is not None and traffic is None:
+        run.note("--work: not used, nothing is searched for here")
     known = _core.is_engine(engine) or engine in OPTIMISERS
     if not known:
         raise_not_an_engine(engine)
@@ -123,7 +125,7 @@ def lost_pairs(run: Run, fabric: Fabric, tables: Routes) -> list[Finding]:
     from netloom import _core
 
     with run.timed("check"):
-        report = _core.check(fabric, tables, threads=run.options.threads)
+        report = _core.check(fabric, tables, threads=run.threads)
     if not report.holes:
         return []
     run.note(f"written, though {render.count(report.holes)} pairs of hosts have no way", kind="warning")

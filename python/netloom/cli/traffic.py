@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from netloom.cli.shared import options, outputs, render
 from netloom.cli.shared.exits import UsageError
-from netloom.cli.shared.options import Options, ProductOptions
+from netloom.cli.shared.options import Seeded, SeededProduct
 from netloom.cli.shared.run import Run
 from netloom.findings import bad, finding
 from netloom.optimizing import told_error
@@ -28,7 +28,7 @@ def new(
     /,
     *,
     endpoints: Annotated[int | None, options.within(1, 2**31 - 1)] = None,
-    options: Options | None = None,
+    options: Seeded | None = None,
 ) -> int:
     """Make traffic from a pattern spec.
 
@@ -49,7 +49,7 @@ def new(
 
     if fabric is not None and endpoints is not None:
         raise UsageError("traffic new takes a FABRIC or --endpoints, not both")
-    run = Run("traffic-new", options or Options(), endings=ENDINGS)
+    run = Run("traffic-new", options or Seeded(), endings=ENDINGS)
     net = None if fabric is None else run.fabric(fabric)
     if net is not None and _core.is_pattern(pattern):
         demand = run.traffic(pattern, net)
@@ -72,7 +72,7 @@ def show(
     *,
     collectives: Collectives = "all",
     levels: str | None = None,
-    options: Options | None = None,
+    options: Seeded | None = None,
 ) -> int:
     """Show what is in a traffic.
 
@@ -92,7 +92,7 @@ def show(
         Common options; `-o` writes the result (.json, .csv).
     """
     hierarchy = None if levels is None else _hierarchy(levels)
-    run = Run("traffic-show", options or Options(), product=False)
+    run = Run("traffic-show", options or Seeded(), product=False)
     net = None if fabric is None else run.fabric(fabric)
     demand = run.traffic(traffic, net, collectives=collectives, tell=False)
     result = summary(demand)
@@ -115,7 +115,7 @@ def place(
     collectives: Collectives = "all",
     write_rankfile: Annotated[Path | None, options.OUTPUT_PATH] = None,
     write_hostfile: Annotated[Path | None, options.OUTPUT_PATH] = None,
-    options: Options | None = None,
+    options: Seeded | None = None,
 ) -> int:
     """Place the jobs of a jobs file on a fabric's hosts.
 
@@ -138,7 +138,7 @@ def place(
 
     if is_stdin(str(jobs)):
         raise UsageError("a jobs file cannot come from standard input: its paths are relative to it")
-    run = Run("traffic-place", options or Options(), endings=ENDINGS)
+    run = Run("traffic-place", options or Seeded(), endings=ENDINGS)
     launchers = {"rankfile": write_rankfile, "hostfile": write_hostfile}
     for name, path in launchers.items():
         if path is not None:
@@ -147,7 +147,7 @@ def place(
     run.read("jobs", str(jobs))
     with run.timed("place"):
         try:
-            demand, placed = _core.place_jobs(net, jobs, seed=run.options.seed, collectives=collectives)
+            demand, placed = _core.place_jobs(net, jobs, seed=run.given_seed, collectives=collectives)
         except OSError as error:
             jobs_file.raise_in_jobs(jobs, error)
     run.note_jobs(jobs)
@@ -199,7 +199,7 @@ def convert(
     /,
     *,
     collectives: Collectives = "all",
-    options: ProductOptions | None = None,
+    options: SeededProduct | None = None,
 ) -> int:
     """Write traffic in another format.
 
@@ -214,7 +214,7 @@ def convert(
     options
         Common options; the ending after `-o` names the format.
     """
-    options = options or ProductOptions()
+    options = options or SeededProduct()
     outputs.need_output("traffic convert", options)
     run = Run("traffic-convert", options, endings=ENDINGS)
     net = None if fabric is None else run.fabric(fabric)

@@ -11,7 +11,7 @@ from typing import Annotated
 from netloom.cli.shared import options, render
 from netloom.cli.shared.exits import UsageError
 from netloom.cli.shared.jobs import Adapters
-from netloom.cli.shared.options import Options
+from netloom.cli.shared.options import Seeded
 from netloom.cli.shared.reach import Reach
 from netloom.cli.shared.run import Run
 from netloom.cli.shared.unfit import exclude, named, need, refuse
@@ -43,7 +43,7 @@ def watch(
     hottest: Annotated[int, options.COUNT] = 10,
     adapters: Adapters | None = None,
     reach: Reach | None = None,
-    options: Options | None = None,
+    options: Seeded | None = None,
 ) -> int:
     """A fabric while it runs: load by level, hottest links, congestion, jobs, the loop's last decisions.
 
@@ -76,7 +76,7 @@ def watch(
     options
         Common options; `-o` writes the last picture (.json, .csv), with `--once`.
     """
-    options = options or Options()
+    options = options or Seeded()
     given = named(
         reach or Reach(),
         output=options.output,

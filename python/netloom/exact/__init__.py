@@ -7,9 +7,9 @@
     >>> result = exact.solve(fabric, traffic, model="productless", start="search")  # doctest: +SKIP
     >>> result.status, result.objective, result.bound  # doctest: +SKIP
 
-Models are built in Rust (`crates/optimize/src/exact`); HiGHS (`pip install 'netloom[exact]'`) or Gurobi (if
-`gurobipy` is there) solves them, or any solver that reads MPS ([`write_mps`]). What inference solves on small
-fabrics (`Equations`) is judged by HiGHS and Clarabel (`netloom.exact.inference`).
+Models are built in Rust (`crates/optimize/src/exact`); HiGHS (`pip install 'netloom-hpc[exact]'`) or Gurobi
+(if `gurobipy` is there) solves them, or any solver that reads MPS ([`write_mps`]). What inference solves on
+small fabrics (`Equations`) is judged by HiGHS and Clarabel (`netloom.exact.inference`).
 """
 
 from __future__ import annotations

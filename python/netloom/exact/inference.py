@@ -50,7 +50,28 @@ class Judged:
 
 
 def matrix(equations: Equations) -> scipy.sparse.csc_matrix:
-    """Rows by pairs: 1 where a pair crosses a row."""
+    """Rows by pairs: 1 where a pair crosses a row.
+
+    Parameters
+    ----------
+    equations : Equations
+        What counters say of who may talk to whom.
+
+    Returns
+    -------
+    scipy.sparse.csc_matrix
+        `equations.rows` by `equations.pairs`.
+
+    Examples
+    --------
+    >>> import netloom as nl
+    >>> from netloom import exact
+    >>> fabric = nl.Fabric.generate("two-level:leaves=3,hosts=2,spines=2")
+    >>> counters = nl.synth_counters(fabric, "ftree", nl.Traffic.read("shift:2", fabric))
+    >>> problem = exact.Equations(fabric, "ftree", counters)
+    >>> exact.matrix(problem).shape == (problem.rows, problem.pairs)
+    True
+    """
     arrays = equations.arrays()
     ones = np.ones(len(arrays["row"]))
     shape = (equations.rows, equations.pairs)
@@ -84,10 +105,35 @@ def fewest_flows(
 ) -> Judged:
     """The cheapest traffic that explains the counters within their slack.
 
+    Parameters
+    ----------
+    equations : Equations
+        The problem.
+    answer : mapping
+        `equations.fewest_flows()`, which is judged.
+    solver : {"highs", "clarabel"}, default "highs"
+        Who solves it.
+
+    Returns
+    -------
+    Judged
+        Bytes of every column of the answer, the solver's objective and the answer's.
+
     Raises
     ------
     OptimizeError
         If the solver is not installed, or finds no optimum.
+
+    Examples
+    --------
+    >>> import netloom as nl
+    >>> from netloom import exact
+    >>> fabric = nl.Fabric.generate("two-level:leaves=3,hosts=2,spines=2")
+    >>> counters = nl.synth_counters(fabric, "ftree", nl.Traffic.read("shift:2", fabric))
+    >>> problem = exact.Equations(fabric, "ftree", counters)
+    >>> judged = exact.fewest_flows(problem, problem.fewest_flows())
+    >>> bool(judged.ours <= judged.objective * 1.01)
+    True
     """
     rows, low, high, cost = program(equations, answer)
     values = _SOLVERS[_named(solver)](rows, low, high) / cost
@@ -95,7 +141,29 @@ def fewest_flows(
 
 
 def atoms(equations: Equations, answer: Mapping[str, Any]) -> Judged:
-    """The best non-negative combination of atoms: weighted squares of what it leaves, by Clarabel."""
+    """The best non-negative combination of atoms: weighted squares of what it leaves, by Clarabel.
+
+    Parameters
+    ----------
+    equations : Equations
+        The problem.
+    answer : mapping
+        `equations.atoms(sides)`, which is judged.
+
+    Returns
+    -------
+    Judged
+        Bytes of every atom, and the squares that the solver's and the answer leave.
+
+    Raises
+    ------
+    OptimizeError
+        If Clarabel is not installed, or finds no optimum.
+
+    Examples
+    --------
+    >>> judged = exact.atoms(problem, problem.atoms((2, 3, 1)))  # doctest: +SKIP
+    """
     count, rows = len(answer["bytes"]), equations.rows
     shape = (rows, count)
     columns = scipy.sparse.csc_matrix((answer["value"], answer["row"], answer["first"]), shape=shape)
@@ -123,6 +191,29 @@ def least_change(equations: Equations, guess: _Array, answer: Mapping[str, Any])
     """The most likely non-negative traffic near a guess that explains the counters, by Clarabel.
 
     The objective is the change's square in units of its covariance.
+
+    Parameters
+    ----------
+    equations : Equations
+        The problem.
+    guess : array of float
+        Bytes of every pair.
+    answer : mapping
+        `equations.least_change(…)`, which is judged.
+
+    Returns
+    -------
+    Judged
+        Bytes of every pair, and the squares of both changes.
+
+    Raises
+    ------
+    OptimizeError
+        If Clarabel is not installed, or finds no optimum.
+
+    Examples
+    --------
+    >>> judged = exact.least_change(problem, guess, answer)  # doctest: +SKIP
     """
     crossed, pairs = matrix(equations), equations.pairs
     target = equations.arrays()["bytes"]

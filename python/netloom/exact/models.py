@@ -90,18 +90,46 @@ def solve(
 
     Parameters
     ----------
+    fabric : Fabric
+        The fabric; small, a model has a variable a switch, destination and port.
+    traffic : Traffic
+        Over its hosts, bytes.
+    model : str, default "basic"
+        One of [`MODELS`].
     start : Routes or "search", optional
         The first incumbent. `combined` searches for one if none is given.
+    time_limit : float, optional
+        Seconds after which the best so far is returned.
+    threads : int, default 0
+        Threads; 0 is one a core.
+    seed : int, default 0
+        Of the search and of the solver.
+    solver : {"auto", "highs", "gurobi"}, default "auto"
+        Who solves it; `auto`: Gurobi where it is installed.
     threshold : float, optional
         For `few-hot`, in bytes: links between switches above it are counted. With a start, no link may
         exceed the start's maximum.
-    host_links : bool
+    host_links : bool, default True
         Whether hosts' own links, which no routing changes, count in the maximum.
+
+    Returns
+    -------
+    ExactResult
+        Routes, status, objective and the solver's bound.
 
     Raises
     ------
     OptimizeError
         If the model is unknown or too large, or no solver is installed.
+
+    Examples
+    --------
+    >>> import netloom as nl
+    >>> from netloom import exact
+    >>> fabric = nl.Fabric.generate("two-level:leaves=2,hosts=2,spines=2")
+    >>> traffic = nl.Traffic.read("shift:2", fabric)
+    >>> exact.solve(fabric, traffic).status
+    'optimal'
     """
     _check(model, threshold)
     solver_of = solver_named(solver)
@@ -137,6 +165,42 @@ def write_mps(
 
     The file is written whole or not at all; a path in `.gz` is compressed.
     With `sos1`, `basic` has SOS1 sets in place of binaries (Gurobi and CPLEX read them, HiGHS does not).
+
+    Parameters
+    ----------
+    fabric : Fabric
+        The fabric.
+    traffic : Traffic
+        Over its hosts, bytes.
+    path : path
+        Where it is written.
+    model : str, default "basic"
+        Which of the four.
+    sos1 : bool, default False
+        SOS1 sets instead of binaries.
+    threshold : float, optional
+        For `few-hot`, in bytes.
+    host_links : bool, default True
+        Whether hosts' own links count in the maximum.
+
+    Returns
+    -------
+    None
+
+    Raises
+    ------
+    OptimizeError
+        If the model is another.
+    OSError
+        If it cannot be written.
+
+    Examples
+    --------
+    >>> import netloom as nl
+    >>> from netloom import exact
+    >>> fabric = nl.Fabric.generate("two-level:leaves=2,hosts=2,spines=2")
+    >>> traffic = nl.Traffic.read("shift:2", fabric)
+    >>> exact.write_mps(fabric, traffic, "model.mps.gz")
     """
     _check(model, threshold)
     if model in ("partitioned", "multilevel", "combined"):

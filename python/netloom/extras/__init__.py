@@ -69,7 +69,7 @@ def has(extra: str) -> bool:
 
 
 def told(*extras: str, library: str | None = None) -> str:
-    """The line for extras that are not there: `Matplotlib is not installed: pip install 'netloom[plot]'`.
+    """The line for extras that are not there: `Matplotlib is not installed: pip install 'netloom-hpc[plot]'`.
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ def told(*extras: str, library: str | None = None) -> str:
         name for module, name in modules.items() if (module == library if library else not _is_there(module))
     ]
     are = "is" if len(names) == 1 else "are"
-    return f"{' and '.join(names)} {are} not installed: pip install 'netloom[{','.join(extras)}]'"
+    return f"{' and '.join(names)} {are} not installed: pip install 'netloom-hpc[{','.join(extras)}]'"
 
 
 def of_import(error: ImportError) -> str | None:

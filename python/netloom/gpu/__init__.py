@@ -10,8 +10,8 @@
     True
 
 Everything is written for arrays of NumPy and of CuPy alike, and tested with both where there is a GPU
-(`pip install 'netloom[gpu]'`, an NVIDIA driver of CUDA 12). `netloom.infer` needs neither: it solves the same
-programs in Rust, by restarted PDHG.
+(`pip install 'netloom-hpc[gpu]'`, an NVIDIA driver of CUDA 12). `netloom.infer` needs neither: it solves the
+same programs in Rust, by restarted PDHG.
 """
 
 from __future__ import annotations

@@ -59,7 +59,18 @@ class Device:
 
 
 def reason_without_gpu() -> str | None:
-    """Why no GPU can be used, in a word; None if one can."""
+    """Why no GPU can be used, in a word; None if one can.
+
+    Returns
+    -------
+    str, optional
+
+    Examples
+    --------
+    >>> from netloom import gpu
+    >>> gpu.reason_without_gpu()  # doctest: +SKIP
+    "CuPy is not installed: pip install 'netloom-hpc[gpu]'"
+    """
     try:
         import cupy
     except ImportError:

@@ -60,7 +60,7 @@ class Answer:
         Continuations, and gradients in all.
     seconds : float
         How long it took, without making the arrays.
-    device : str
+    device : str, default "auto"
         `cpu` or `gpu`.
     """
 
@@ -95,19 +95,35 @@ def fewest_flows(
         `equations.fewest_flows()`: columns, costs and slack are taken from it, its values are not.
     device : str
         `cpu`, `gpu`, or `auto`: a GPU where there is one.
-    tolerance : float
+    tolerance : float, default 1e-6
         Enough: of the worst row, and of what a round still moves.
-    smoothing : float
+    smoothing : float, default 0.3
         `mu` of the first round: more is easier to solve, and takes more rounds.
     rounds, steps : int
         Continuations at most, and gradients at most in each.
     seconds : float, optional
         When to stop with what there is.
 
+    Returns
+    -------
+    Answer
+        Bytes of every column, how far rows are off, rounds, steps, seconds, and where it ran.
+
     Raises
     ------
     OptimizeError
         If there is no such device.
+
+    Examples
+    --------
+    >>> from netloom import gpu
+    >>> import netloom as nl
+    >>> from netloom import exact
+    >>> fabric = nl.Fabric.generate("two-level:leaves=3,hosts=2,spines=2")
+    >>> counters = nl.synth_counters(fabric, "ftree", nl.Traffic.read("shift:2", fabric))
+    >>> problem = exact.Equations(fabric, "ftree", counters)
+    >>> gpu.fewest_flows(problem, problem.fewest_flows(), device="cpu").converged
+    True
     """
     at = Device.named(device)
     rows, low, high, cost = program(equations, answer)

@@ -284,6 +284,14 @@ fn checked(
 /// References
 /// ----------
 /// Paper 000 (Taffet, dissertation), section 4.6.
+///
+/// Examples
+/// --------
+/// >>> fabric = netloom.Fabric.generate("two-level:leaves=4,hosts=4,spines=2")
+/// >>> traffic = netloom.Traffic.read("shift:4", fabric)
+/// >>> counters = netloom.synth_counters(fabric, "ftree", traffic)
+/// >>> netloom.recover(fabric, "ftree", counters, [], "identity")
+/// <netloom.Recovered: 240 pairs>
 #[pyfunction]
 #[pyo3(signature = (fabric, routes, counters, jobs, basis, *, vl_scheme = None, unit = "bytes", mtu_bytes = 4096.0,
                     interval = None, truth = None, steps = 20_000, tolerance = 1e-6, threads = 0, time_limit = None,

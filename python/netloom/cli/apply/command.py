@@ -14,7 +14,7 @@ from cyclopts import Parameter
 from netloom.apply.calls import changes_in, journal_to_read
 from netloom.cli.apply import report
 from netloom.cli.shared.exits import UsageError
-from netloom.cli.shared.options import Options, within
+from netloom.cli.shared.options import Computing, Options, Threaded, within
 from netloom.cli.shared.outputs import same_file
 from netloom.cli.shared.reach import Reach
 from netloom.cli.shared.run import Run
@@ -62,7 +62,7 @@ def plan(
     mend: bool = False,
     through: Waiting | None = None,
     reach: Reach | None = None,
-    options: Options | None = None,
+    options: Computing | None = None,
 ) -> int:
     """What new routes would change on a live fabric: read, verified, compared; nothing is sent.
 
@@ -96,7 +96,7 @@ def send(
     mend: bool = False,
     through: Waiting | None = None,
     reach: Reach | None = None,
-    options: Options | None = None,
+    options: Computing | None = None,
 ) -> int:
     """Put new routes on a live fabric, safely; a dry run unless `--yes`.
 
@@ -135,7 +135,7 @@ def rollback(
     mend: bool = False,
     through: Waiting | None = None,
     reach: Reach | None = None,
-    options: Options | None = None,
+    options: Threaded | None = None,
 ) -> int:
     """Return to the tables before an earlier change; a dry run unless `--yes`.
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from netloom.cli.shared import options, outputs, render, results
-from netloom.cli.shared.options import Options
+from netloom.cli.shared.options import Options, Searching
 from netloom.cli.shared.run import Run
 from netloom.counting.reading import odd_readings, read, summary
 from netloom.findings import bad, by_severity, finding, findings
@@ -33,7 +33,7 @@ def synth(
     mtu: Annotated[float, options.within(1, 65536.0)] = 4096.0,
     seconds: Annotated[float, options.within(0, 1e9)] = 1.0,
     paths: Path | None = None,
-    options: Options | None = None,
+    options: Searching | None = None,
 ) -> int:
     """Compute the counters that a traffic leaves under given routes.
 
@@ -72,7 +72,7 @@ def synth(
     """
     from netloom import _core
 
-    run = Run("counters-synth", options or Options(), endings=_ENDINGS)
+    run = Run("counters-synth", options or Searching(), endings=_ENDINGS)
     net = run.fabric(fabric, warn=True)
     demand = run.traffic(traffic, net)
     tables = run.with_paths(run.routes(routes, net, demand), paths)
@@ -89,7 +89,7 @@ def synth(
             mtu_bytes=mtu,
             seconds=seconds,
             seed=run.seed,
-            threads=run.options.threads,
+            threads=run.threads,
         )
     result = {**summary(found), "output": write(run, found)}
     return run.finish(result, lambda: text(result))

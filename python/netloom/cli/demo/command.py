@@ -21,7 +21,7 @@ from netloom.cli import fabric as fabric_verb
 from netloom.cli import traffic as traffic_verb
 from netloom.cli.shared import render, results
 from netloom.cli.shared.exits import UsageError
-from netloom.cli.shared.options import Options
+from netloom.cli.shared.options import Searching
 from netloom.cli.shared.run import Run
 from netloom.errors import LiveError, RoutingError
 from netloom.files import Folder
@@ -43,7 +43,7 @@ _SMALL_DUMP = "ft2_32/ibnetdiscover.txt"
 _SMALL_JOBS = "jobs/boxlib.toml"
 
 
-def demo(*, options: Options | None = None) -> int:
+def demo(*, options: Searching | None = None) -> int:
     """Optimise routes for real applications on a real fabric's dump, and check the proof.
 
     Reads a real dump of a 3072-host fabric, places real application traffic on it, compares all engines with
@@ -55,10 +55,10 @@ def demo(*, options: Options | None = None) -> int:
     options
         Common options; `-o` is the folder to write to (`demo-output` unless given).
     """
-    options = options or Options()
+    options = options or Searching()
     if options.output is not None and is_stdin(str(options.output)):
         raise UsageError("the demo writes several files: -o FOLDER")
-    run = Run("demo", options, folder=True, searches=True)
+    run = Run("demo", options, folder=True)
     folder = options.output or FOLDER
     with Folder.open(folder.parent) as parent:
         parent.make(folder.name)
@@ -82,7 +82,7 @@ def _big(run: Run, data: Path, folder: Path) -> dict[str, Any]:
     net = run.fabric(str(data / _DUMP))
     run.read("jobs", str(data / _JOBS))
     with run.timed("place"):
-        demand, jobs = _core.place_jobs(net, data / _JOBS, seed=run.options.seed)
+        demand, jobs = _core.place_jobs(net, data / _JOBS, seed=run.given_seed)
     run.note_jobs(data / _JOBS)
     engines: list[dict[str, Any]] = []
     loads: dict[str, LinkLoads] = {}
@@ -94,11 +94,11 @@ def _big(run: Run, data: Path, folder: Path) -> dict[str, Any]:
     for name, _ in _core.engines():
         start = time.perf_counter()
         try:
-            tables: Routes = _core.route(name, net, seed=run.seed, threads=run.options.threads)
+            tables: Routes = _core.route(name, net, seed=run.seed, threads=run.threads)
         except RoutingError:
             continue  # The engine is for another shape of fabric.
         seconds = time.perf_counter() - start
-        add(name, seconds, _core.loads(net, tables, demand, threads=run.options.threads))
+        add(name, seconds, _core.loads(net, tables, demand, threads=run.threads))
     best: Optimized | None = None
     for name in ("afar", "optimize"):
         start = time.perf_counter()
@@ -194,9 +194,9 @@ def _page(
     from netloom import _core
     from netloom.pages import api, page, routed
 
-    today = _core.route("ftree", net, seed=run.seed, threads=run.options.threads)
+    today = _core.route("ftree", net, seed=run.seed, threads=run.threads)
     found = {"ftree": (today, loads["ftree"]), "optimize": (best.routes, best.loads)}
-    part = routed.document(net, demand, found, jobs, threads=run.options.threads)
+    part = routed.document(net, demand, found, jobs, threads=run.threads)
     title = f"Three applications on quartz1 ({net.hosts:,} hosts): ftree, optimized"
     return page.page(api.document([part], title, run.origin()["inputs"]))
 
@@ -210,8 +210,8 @@ def _opensm(run: Run, data: Path, folder: Path) -> dict[str, Any]:
     if result["missing"]:
         return result
     net = _core.Fabric.read(data / _SMALL_DUMP)
-    demand, _ = _core.place_jobs(net, data / _SMALL_JOBS, seed=run.options.seed)
-    best = _core.optimize(net, demand, seed=run.seed, threads=run.options.threads)
+    demand, _ = _core.place_jobs(net, data / _SMALL_JOBS, seed=run.given_seed)
+    best = _core.optimize(net, demand, seed=run.seed, threads=run.threads)
     file = folder / "opensm-ft2_32.lfts"
     with Folder.open(folder) as there:
         there.write(file.name, best.routes.to_bytes())

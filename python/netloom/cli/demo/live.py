@@ -24,7 +24,7 @@ from netloom import apply as changing
 from netloom import extras, files
 from netloom.cli.shared import render
 from netloom.cli.shared.exits import UsageError
-from netloom.cli.shared.options import Options
+from netloom.cli.shared.options import Computing
 from netloom.cli.shared.run import Run
 from netloom.errors import LiveError
 from netloom.loop import journal, summary
@@ -67,7 +67,7 @@ class _Work:
     jobs: Sequence[Job]
 
 
-def live(*, small: bool = False, options: Options | None = None) -> int:
+def live(*, small: bool = False, options: Computing | None = None) -> int:
     """The closed loop in front of a real OpenSM, on a simulated fabric: three rounds, before and after.
 
     Builds quartz1 in ibsim, has OpenSM load today's tables, and runs three rounds of the loop on the counters
@@ -83,7 +83,7 @@ def live(*, small: bool = False, options: Options | None = None) -> int:
     """
     from netloom.live import missing_tools
 
-    options = options or Options()
+    options = options or Computing()
     if options.output is not None and is_stdin(str(options.output)):
         raise UsageError("the demo writes several files: -o FOLDER")
     extras.need("arrow", "scipy")
@@ -131,7 +131,7 @@ def _rounds(run: Run, stack: contextlib.ExitStack, data: Path, folder: Path, sma
     done: list[Live] = []
     rows: list[dict[str, Any]] = []
     with LiveLoop(
-        there.sim.access, lambda: there.manager.manager, seed=run.seed, threads=run.options.threads
+        there.sim.access, lambda: there.manager.manager, seed=run.seed, threads=run.threads
     ) as loop:
         for one in work:
             run.note(f"round {len(done) + 1}: {one.name}")

@@ -10,6 +10,7 @@ from netloom.cli.parser.usage import example
 app = cyclopts.App(
     help="Find what is congested, which job causes it, and what would help.",
     usage="Usage: netloom diagnose RUN [OPTIONS]\n"
+    "       netloom diagnose FABRIC --counters FILE [OPTIONS]\n"
     "       netloom diagnose pairs FABRIC ROUTES TESTS [OPTIONS]\n"
     "       netloom diagnose self-test [OPTIONS]",
     help_epilogue=example("diagnose"),

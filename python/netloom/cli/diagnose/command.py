@@ -12,7 +12,7 @@ from netloom import extras
 from netloom.cli.diagnose import report as diagnosed
 from netloom.cli.shared import options, render
 from netloom.cli.shared.exits import UsageError
-from netloom.cli.shared.options import Options
+from netloom.cli.shared.options import Computing, Seeded
 from netloom.cli.shared.run import Run
 from netloom.cli.shared.unfit import exclude, named, need, refuse
 from netloom.diagnose.answer.api import of_counters, of_run
@@ -39,7 +39,7 @@ def diagnose(
     tick_ns: Annotated[float | None, options.within(1e-6, 1e9)] = None,
     traffic: str | None = None,
     try_: Annotated[bool, Parameter(name="--try")] = False,
-    options: Options | None = None,
+    options: Seeded | None = None,
 ) -> int:
     """Find what is congested, whose fault it is, and what would help.
 
@@ -69,7 +69,7 @@ def diagnose(
     options
         Common options; `-o` writes the result.
     """
-    options = options or Options()
+    options = options or Seeded()
     asked = named(
         counters=counters_,
         try_=try_,
@@ -111,7 +111,7 @@ def _finish(run: Run, result: Mapping[str, Any]) -> int:
 
 
 def self_test(
-    *, cases: Annotated[int, options.within(1, 1_000_000)] = 60, options: Options | None = None
+    *, cases: Annotated[int, options.within(1, 1_000_000)] = 60, options: Computing | None = None
 ) -> int:
     """Diagnose generated runs of known cause (`--seed`): how often the right one is named.
 
@@ -125,10 +125,10 @@ def self_test(
     extras.need("scipy", "arrow")
     from netloom.diagnose import selftest
 
-    run = Run("diagnose-self-test", options or Options(), product=False)
+    run = Run("diagnose-self-test", options or Computing(), product=False)
     with run.timed("self_test"), run.progress("cases") as progress:
         ended = (lambda _: None) if progress is None else (lambda done: progress(done, cases))
-        tested = selftest.self_test(cases, run.seed, threads=run.options.threads, ended=ended)
+        tested = selftest.self_test(cases, run.seed, threads=run.threads, ended=ended)
     result = {
         "cases": cases,
         "correct": tested.correct,

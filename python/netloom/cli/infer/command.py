@@ -11,7 +11,7 @@ from netloom.cli.counters import windows
 from netloom.cli.shared import jobs as who
 from netloom.cli.shared import options, render
 from netloom.cli.shared.exits import UsageError
-from netloom.cli.shared.options import Options
+from netloom.cli.shared.options import Computing
 from netloom.cli.shared.run import Run
 from netloom.cli.shared.unfit import named, need, refuse
 from netloom.counting.earlier import EarlierAnswers
@@ -74,7 +74,7 @@ def infer(
     paths: Path | None = None,
     sl2vl: Path | None = None,
     adapters: who.Adapters | None = None,
-    options: Options | None = None,
+    options: Computing | None = None,
 ) -> int:
     """Infer who talks to whom from switch counters.
 
@@ -128,7 +128,7 @@ def infer(
     """
     from netloom import _core
 
-    options = options or Options()
+    options = options or Computing()
     refuse(_UNFIT, named(sl2vl=sl2vl, vl_scheme=vl_scheme, during=during, jobs=jobs))
     adapters = adapters or who.Adapters()
     adapters.check(jobs)
@@ -136,9 +136,7 @@ def infer(
     spans = [Window(routes=routes, paths=paths, reading=counters, after=after)]
     spans += [windows.also(text) for text in also_counted or ()]
     numbers = windows.chosen(interval, spans)
-    run = Run("infer", options, endings=traffic.ENDINGS, searches=True)
-    if options.work is not None:
-        run.note("--work: not used, the work follows from the counters")
+    run = Run("infer", options, endings=traffic.ENDINGS)
     if write_hose is not None:
         if not str(write_hose).endswith((".csv", ".csv.gz")):
             raise UsageError(f"--write-hose {write_hose}: expected an ending of .csv, .csv.gz")

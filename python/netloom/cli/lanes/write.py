@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 from netloom.cli.shared import render
 from netloom.cli.shared.exits import UsageError
-from netloom.cli.shared.options import OUTPUT_PATH, Options
+from netloom.cli.shared.options import OUTPUT_PATH, Computing
 from netloom.cli.shared.run import Run
 from netloom.errors import ArgumentError
 from netloom.files import check_folder
@@ -24,7 +24,7 @@ def write(
     vl_scheme: str,
     qos: Annotated[Path | None, OUTPUT_PATH] = None,
     paths: Path | None = None,
-    options: Options | None = None,
+    options: Computing | None = None,
 ) -> int:
     """Writes the virtual lanes of a scheme: SL-to-VL tables, and what gives pairs their service levels.
 
@@ -47,7 +47,7 @@ def write(
     options
         Common options; `-o` writes the SL-to-VL tables, in the form of OpenSM's dump (also .gz).
     """
-    options = options or Options()
+    options = options or Computing()
     sl2vl = options.output
     if sl2vl is None and qos is None:
         raise UsageError("expected -o FILE for the SL-to-VL tables, --qos FOLDER, or both")

@@ -16,7 +16,7 @@ from netloom import extras
 from netloom.cli.loop import report
 from netloom.cli.shared import options
 from netloom.cli.shared.exits import UsageError
-from netloom.cli.shared.options import Options
+from netloom.cli.shared.options import Searching
 from netloom.cli.shared.run import Run
 from netloom.files import check_folder
 from netloom.runs import lock
@@ -33,7 +33,7 @@ def run(
     *,
     rounds: Annotated[int | None, options.within(1, 1000)] = None,
     canary: Annotated[float | None, options.within(0, 100.0)] = None,
-    options: Options | None = None,
+    options: Searching | None = None,
 ) -> int:
     """The closed loop in the simulator: counters in, better routes out.
 
@@ -54,15 +54,15 @@ def run(
         Common options; `-o` is a folder for the journal, every round's inputs and outputs, and a summary
         page.
     """
-    options = options or Options()
+    options = options or Searching()
     if is_stdin(str(scenario)) or (options.output and is_stdin(str(options.output))):
         raise UsageError("a scenario names files beside it and a journal is a folder: neither can be -")
     return _one(options, scenario, rounds, canary)
 
 
-def _one(options: Options, scenario: Path, rounds: int | None, canary: float | None) -> int:
+def _one(options: Searching, scenario: Path, rounds: int | None, canary: float | None) -> int:
     extras.need("scipy", *([] if options.output is None else ["arrow"]))
-    run = Run("loop", options, folder=True, searches=True)
+    run = Run("loop", options, folder=True)
     if options.output is not None:
         _check_folder(options.output)
     plan = _plan(run, scenario, rounds, canary)
@@ -107,7 +107,7 @@ def _rounds(run: Run, plan: Plan) -> int:
     )
 
 
-def table(*, only: str | None = None, options: Options | None = None) -> int:
+def table(*, only: str | None = None, options: Searching | None = None) -> int:
     """The loops of the dissertation's chapter 5: its tables 5.1 to 5.5 beside ours.
 
     Parameters
@@ -120,7 +120,7 @@ def table(*, only: str | None = None, options: Options | None = None) -> int:
     extras.need("scipy")
     from netloom.loop import tabled
 
-    run = Run("loop-table", options or Options(), product=False, searches=True)
+    run = Run("loop-table", options or Searching(), product=False)
     numbers = None if only is None else [word.strip() for word in only.split(",")]
     for number in numbers or ():
         if number not in report.TITLES:
@@ -157,7 +157,7 @@ def _plan(run: Run, scenario: Path, rounds: int | None, canary: float | None) ->
 
     run.read("loop", str(scenario))
     with run.timed("read"):
-        plan = read_plan(scenario, seed=run.options.seed)
+        plan = read_plan(scenario, seed=run.given_seed)
     for role, path in plan.files:
         run.read(role, str(path))
     changes: dict[str, Any] = {}
@@ -171,7 +171,7 @@ def _plan(run: Run, scenario: Path, rounds: int | None, canary: float | None) ->
 def _made(run: Run, plan: Plan, told: Callable[[int, int, str], None]) -> SimulatedLoop:
     from netloom.loop.simulated import SimulatedLoop
 
-    return SimulatedLoop(plan, threads=run.options.threads, work=run.options.work, told=told)
+    return SimulatedLoop(plan, threads=run.threads, work=run.work, told=told)
 
 
 def _named(name: str, told: Callable[[int, int, str], None]) -> Callable[[int, int, str], None]:

@@ -18,7 +18,7 @@ from netloom.cli.demo.live import rows_of
 from netloom.cli.shared import options, render
 from netloom.cli.shared.exits import UsageError
 from netloom.cli.shared.jobs import Adapters
-from netloom.cli.shared.options import Options
+from netloom.cli.shared.options import Computing
 from netloom.cli.shared.reach import Reach
 from netloom.cli.shared.run import Run
 from netloom.findings import bad
@@ -34,14 +34,14 @@ def live(
     jobs: Path | None = None,
     every: Annotated[float, options.within(0.01, 86400.0)] = 60.0,
     rounds: Annotated[int | None, options.within(1, 1_000_000)] = None,
-    canary: Annotated[float, options.within(0, 100.0)] = 0.0,
+    canary: Annotated[float | None, options.within(0, 100.0)] = None,
     counters_from: str | None = None,
     vl_scheme: str | None = None,
     allow: Sequence[Literal["standby", "adaptive", "credit-loop", "unanswered"]] = (),
     opensm: Annotated[int | None, options.within(1, 2**31 - 1)] = None,
     adapters: Adapters | None = None,
     reach: Reach | None = None,
-    options: Options | None = None,
+    options: Computing | None = None,
 ) -> int:
     """The closed loop on a live fabric: counters in, better routes out through OpenSM, if that surely pays.
 
@@ -79,7 +79,7 @@ def live(
         Common options; `-o` is a folder for the journal, gone on with if it is there. `--time-limit` ends
         after the round in which it is over.
     """
-    options = options or Options()
+    options = options or Computing()
     if options.output is not None and is_stdin(str(options.output)):
         raise UsageError("a journal is a folder: it cannot be -")
     if vl_scheme is not None and counters_from is not None:
@@ -87,14 +87,14 @@ def live(
     extras.need("scipy", *([] if options.output is None else ["arrow"]))
     from netloom.loop.calls import loop_of
 
-    run = Run("loop-live", options, folder=True, searches=True)
+    run = Run("loop-live", options, folder=True)
     with loop_of(
         run,
         (reach or Reach()).access(),
         opensm,
         yes=yes,
         every=every,
-        canary=canary,
+        canary=canary or 0.0,
         counters_from=counters_from,
         vl_scheme=vl_scheme,
         allow=allow,

@@ -8,7 +8,7 @@ from cyclopts import Parameter
 
 from netloom.cli.noise import report
 from netloom.cli.shared.exits import UsageError
-from netloom.cli.shared.options import Options, within
+from netloom.cli.shared.options import Searching, within
 from netloom.cli.shared.run import Run
 from netloom.cli.simulate.command import overrides_of
 from netloom.errors import ArgumentError
@@ -28,7 +28,7 @@ def noise(
     set_: Annotated[list[str] | None, Parameter(name="--set")] = None,
     seeds: Annotated[int, within(1, MOST_SEEDS)] = 1,
     leave_out: LeaveOut = "likely",
-    options: Options | None = None,
+    options: Searching | None = None,
 ) -> int:
     """Measure what neighbours do to a job, message by message.
 
@@ -60,12 +60,12 @@ def noise(
     options
         Common options; `-o` writes the result (.json, .csv).
     """
-    options = options or Options()
+    options = options or Searching()
     scenario = of_run(scenario, "scenario.toml")
     if is_stdin(scenario):
         raise UsageError("a scenario cannot come from standard input: it names files beside it")
     overrides = overrides_of(set_ or [], model, routings, False, options)
-    run = Run("noise", options, product=False, endings=(".json", ".csv"), searches=True)
+    run = Run("noise", options, product=False, endings=(".json", ".csv"))
     given = opened(run, scenario, overrides)
     try:
         check(given, job, seeds)

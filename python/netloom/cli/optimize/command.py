@@ -12,7 +12,7 @@ from netloom.cli.optimize.exact_model import ExactModel
 from netloom.cli.optimize.goals import Goal, Judge, RoutesInForce, percent
 from netloom.cli.shared import inputs, options, outputs
 from netloom.cli.shared.lanes import write_rows
-from netloom.cli.shared.options import Options
+from netloom.cli.shared.options import Searching
 from netloom.cli.shared.run import Run
 from netloom.cli.shared.unfit import named, refuse
 from netloom.optimizing import matrices, unfit
@@ -39,7 +39,7 @@ def optimize(
     several: Addresses | None = None,
     judge: Judge | None = None,
     model: ExactModel | None = None,
-    options: Options | None = None,
+    options: Searching | None = None,
 ) -> int:
     """Find the best routes for a traffic, with a proof.
 
@@ -86,7 +86,7 @@ def optimize(
     options
         Common options; `-o` writes the routes for OpenSM's `file` engine.
     """
-    options, goal, little = options or Options(), goal or Goal(), little or RoutesInForce()
+    options, goal, little = options or Searching(), goal or Goal(), little or RoutesInForce()
     several, judge, exact = several or Addresses(), judge or Judge(), model or ExactModel()
     outputs.check_routes(options)
     given = named(
@@ -104,7 +104,7 @@ def optimize(
     refuse(unfit.TABLE, given)
     error = None if goal.error is None else percent(goal.error)
     exact.check()
-    run = Run("optimize", options, searches=True)
+    run = Run("optimize", options)
     second = (
         (write_certificate, "--write-certificate"),
         (write_sl2vl, "--write-sl2vl"),

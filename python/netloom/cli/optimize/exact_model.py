@@ -26,7 +26,7 @@ class ExactModel:
 
     exact: Model | None = None
     """Also solve this integer model, from the search's routes on, and show its bound beside ours. Needs HiGHS
-    (`pip install 'netloom[exact]'`) or gurobipy; it has what the search leaves of `--time-limit`."""
+    (`pip install 'netloom-hpc[exact]'`) or gurobipy; it has what the search leaves of `--time-limit`."""
     threshold: Annotated[float | None, options.within(0, 1e300)] = None
     """With `--exact few-hot`: minimise the number of links between switches with more than so many bytes.
     [default: between the two highest levels of load that the search left]"""

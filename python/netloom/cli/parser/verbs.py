@@ -152,6 +152,7 @@ VERBS: dict[str, str | tuple[str, dict[str, str]]] = {
         },
     ),
     "demo": "Optimise real jobs' routes on a real dump, and check the proof.",
+    "examples": "Write the example files that help and documents name.",
     "completion": "Print a shell script that completes commands and options.",
 }
 """Each with its help, and its commands with theirs."""
@@ -164,7 +165,7 @@ GROUPS = {
     ),
     "Improve": ("route", "optimize", "lanes", "apply", "loop"),
     "Simulate and plan": ("simulate", "sweep", "noise", "plan", "study"),
-    "Begin": ("demo", "completion"),
+    "Begin": ("demo", "examples", "completion"),
 }
 """Verbs by what they are for, as `netloom --help` shows them."""
 
@@ -253,8 +254,8 @@ def build_app() -> cyclopts.App:
     for position, (name, verbs) in enumerate(GROUPS.items()):
         group = cyclopts.Group(name, sort_key=position, help_formatter=group_of_verbs)
         groups |= dict.fromkeys(verbs, group)
-    for flag in ("--help", "--version"):
-        app[flag].group = groups["demo"]
+    app["--version"].group = groups["demo"]
+    app["--help"].show = False  # Who reads this has found it; one screen is 40 lines.
     for position, (verb, entry) in enumerate(VERBS.items()):
         if isinstance(entry, str):
             app.command(

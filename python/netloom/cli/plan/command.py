@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from netloom.cli.plan import report
 from netloom.cli.shared.exits import UsageError
 from netloom.cli.shared.guard import TooLate
-from netloom.cli.shared.options import Options
+from netloom.cli.shared.options import Computing
 from netloom.cli.shared.run import Run
 from netloom.findings import finding
 from netloom.session.sources import is_stdin
@@ -29,7 +29,7 @@ ASSUMPTIONS = (
 )
 
 
-def plan(plan: Path, /, *, by_packets: bool = False, options: Options | None = None) -> int:
+def plan(plan: Path, /, *, by_packets: bool = False, options: Computing | None = None) -> int:
     """Which network for a machine that is to be bought, and for which applications.
 
     Counts one switch, or the fat trees of two and three levels that the ports allow, with evenly spread
@@ -51,7 +51,7 @@ def plan(plan: Path, /, *, by_packets: bool = False, options: Options | None = N
 
     if is_stdin(str(plan)):
         raise UsageError("a plan cannot come from standard input: its paths are relative to it")
-    options = options or Options()
+    options = options or Computing()
     run = Run("plan", options, product=False)
     run.read("plan", str(plan))
     with run.timed("plan"), run.progress("plan") as progress:

@@ -8,7 +8,7 @@ from typing import Any
 from netloom.cli.plot.command import drawn, prepared
 from netloom.cli.shared import render
 from netloom.cli.shared.exits import UsageError
-from netloom.cli.shared.options import PictureOptions
+from netloom.cli.shared.options import SearchingPicture
 from netloom.drawing import cables as drawing
 from netloom.shown import legend
 
@@ -22,7 +22,7 @@ def cables(
     *routes: str,
     counters: Path | None = None,
     title: str | None = None,
-    options: PictureOptions | None = None,
+    options: SearchingPicture | None = None,
 ) -> int:
     """Draw every cable between leaves and spines: how much the busier direction carries.
 
@@ -47,7 +47,7 @@ def cables(
     if (counters is None) == (traffic is None) or (traffic is not None and not routes):
         raise UsageError(f"{_USAGE}, or FABRIC --counters FILE")
     return drawn(
-        prepared("plot-cables", options, searches=True),
+        prepared("plot-cables", options),
         lambda run, kind: drawing.cables(
             run, fabric, traffic, routes, counters=counters, title=title, kind=kind
         ),

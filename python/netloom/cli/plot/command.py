@@ -10,7 +10,7 @@ from typing import Any
 from netloom import extras
 from netloom.cli.shared import outputs, render, results
 from netloom.cli.shared.exits import UsageError
-from netloom.cli.shared.options import PictureOptions
+from netloom.cli.shared.options import PictureOptions, SearchingPicture, SeededPicture
 from netloom.cli.shared.run import Run
 from netloom.cli.simulate import report
 from netloom.drawing import basics, runs
@@ -30,7 +30,7 @@ def matrix(
     grey: bool = False,
     part: str | None = None,
     title: str | None = None,
-    options: PictureOptions | None = None,
+    options: SeededPicture | None = None,
 ) -> int:
     """Draw a traffic matrix.
 
@@ -63,7 +63,7 @@ def loads(
     /,
     *routes: str,
     title: str | None = None,
-    options: PictureOptions | None = None,
+    options: SearchingPicture | None = None,
 ) -> int:
     """Draw sorted link loads.
 
@@ -84,7 +84,7 @@ def loads(
     if not routes:
         raise UsageError("plot loads draws routes: netloom plot loads FABRIC TRAFFIC ROUTES… -o FILE")
     return drawn(
-        prepared("plot-loads", options, searches=True),
+        prepared("plot-loads", options),
         lambda run, kind: basics.loads(run, fabric, traffic, routes, title=title, kind=kind),
         text,
     )
@@ -211,7 +211,6 @@ def prepared(
     verb: str,
     options: PictureOptions | None,
     *,
-    searches: bool = False,
     endings: tuple[str, ...] = _ENDINGS,
     tables: bool = False,
 ) -> Run:
@@ -228,7 +227,7 @@ def prepared(
         raise UsageError("a picture goes to a file: -o FILE.svg, FILE.pdf or FILE.png")
     inches = None if options.size is None else _inches(options.size)
     PAPER.set(Paper(inches, options.dpi or DPI))
-    return Run(verb, options, endings=endings, searches=searches)
+    return Run(verb, options, endings=endings)
 
 
 def _inches(text: str) -> tuple[float, float]:

@@ -8,7 +8,7 @@ from typing import Any, Literal
 from netloom.cli.plot.command import drawn, prepared
 from netloom.cli.shared import render
 from netloom.cli.shared.exits import UsageError
-from netloom.cli.shared.options import PictureOptions
+from netloom.cli.shared.options import PictureOptions, SeededPicture
 from netloom.drawing import inference
 
 
@@ -20,7 +20,7 @@ def coefficients(
     basis: str = "symmetric-differences",
     part: str | None = None,
     title: str | None = None,
-    options: PictureOptions | None = None,
+    options: SeededPicture | None = None,
 ) -> int:
     """Draw the coefficients of a traffic matrix in a basis: blue above zero, red below.
 

@@ -9,7 +9,7 @@ from typing import Any
 from netloom.cli.plot.command import drawn, prepared
 from netloom.cli.shared import render
 from netloom.cli.shared.exits import UsageError
-from netloom.cli.shared.options import PictureOptions
+from netloom.cli.shared.options import SeededPicture
 from netloom.drawing import swept
 from netloom.session.sources import is_stdin
 
@@ -20,7 +20,7 @@ def sweep(
     *,
     keys: str | None = None,
     title: str | None = None,
-    options: PictureOptions | None = None,
+    options: SeededPicture | None = None,
 ) -> int:
     """Draw a sweep: means and their 95 % intervals by group, a panel a kept key.
 

@@ -10,7 +10,7 @@ from netloom import extras
 from netloom.cli.sample import report
 from netloom.cli.shared import options
 from netloom.cli.shared.exits import UsageError
-from netloom.cli.shared.options import Options
+from netloom.cli.shared.options import Searching
 from netloom.cli.shared.run import Run
 from netloom.cli.shared.unfit import named, need, refuse
 from netloom.cli.simulate import command as simulate
@@ -46,7 +46,7 @@ def run(
     routings: str | None = None,
     set_: Annotated[list[str] | None, Parameter(name="--set")] = None,
     allow_credit_loops: bool = False,
-    options: Options | None = None,
+    options: Searching | None = None,
 ) -> int:
     """Simulate a scenario, packet by packet, and sample the paths of packets inside them.
 
@@ -90,7 +90,7 @@ def run(
     options
         Common options; `-o` writes the run as a folder, with samples beside what `netloom simulate` writes.
     """
-    options = options or Options()
+    options = options or Searching()
     if is_stdin(scenario) or (options.output is not None and is_stdin(str(options.output))):
         raise UsageError("a scenario names files beside it and a run is a folder: neither can be -")
     asked = named(
@@ -104,7 +104,7 @@ def run(
     )
     refuse(_UNFIT, asked)
     extras.need("arrow")
-    run = Run("sample", options, folder=True, searches=True)
+    run = Run("sample", options, folder=True)
     if options.output is not None:
         runs.check_folder(options.output)
     overrides = simulate.overrides_of(set_ or [], None, routings, allow_credit_loops, options)

@@ -1,4 +1,7 @@
-"""Options that every verb has, and what an option's value may be: told as a usage error, before any work."""
+"""Options that verbs share, and what an option's value may be: told as a usage error, before any work.
+
+`--seed`, `--threads` and `--work` are options of the verbs in which they act, and of no others.
+"""
 
 from __future__ import annotations
 
@@ -78,14 +81,8 @@ class Options:
     """Write the product here (`-` is standard output); its format follows its ending."""
     format: Literal["text", "json", "csv"] = "text"
     """How to print the result."""
-    seed: Annotated[int | None, _U64] = None
-    """Seed of everything random; the same seed gives the same bytes. [default: 0]"""
-    threads: Annotated[int, within(0, 1024)] = 0
-    """Threads to use; 0 is one a core. Results do not depend on it."""
     time_limit: Annotated[float | None, within(0, 1e9)] = None
-    """End after so many seconds with the best result so far. Not reproducible; `--work` is."""
-    work: Annotated[int | None, _U64] = None
-    """Stop searching after so many units of work: a reproducible limit."""
+    """End after so many seconds with the best result so far. Not reproducible."""
     name_map: Path | None = None
     """A node-name-map, as the InfiniBand tools use: nodes have these names instead of a dump's own."""
     max_input: Annotated[int | None, SIZE] = None
@@ -97,11 +94,56 @@ class Options:
 
 @Parameter(name="*", group=COMMON)
 @dataclass(frozen=True, kw_only=True)
+class Seeded(Options):
+    """Options of verbs that draw, or read traffic: ranks are placed at random where a jobs file says so."""
+
+    seed: Annotated[int | None, _U64] = None
+    """Seed of everything random; the same seed gives the same bytes. [default: 0]"""
+
+
+@Parameter(name="*", group=COMMON)
+@dataclass(frozen=True, kw_only=True)
+class Threaded(Options):
+    """Options of verbs that compute on several threads."""
+
+    threads: Annotated[int, within(0, 1024)] = 0
+    """Threads to use; 0 is one a core. Results do not depend on it."""
+
+
+@Parameter(name="*", group=COMMON)
+@dataclass(frozen=True, kw_only=True)
+class Computing(Seeded, Threaded):
+    """Options of verbs that make routes, or simulate."""
+
+
+@Parameter(name="*", group=COMMON)
+@dataclass(frozen=True, kw_only=True)
+class Searching(Computing):
+    """Options of verbs that search: for routes, or for the bound of a traffic."""
+
+    work: Annotated[int | None, _U64] = None
+    """Stop searching after so many units of work: a reproducible limit."""
+
+
+@Parameter(name="*", group=COMMON)
+@dataclass(frozen=True, kw_only=True)
 class ProductOptions(Options):
     """Options of verbs that need `-o`: `--help` marks it as required."""
 
     output: Annotated[Path | None, OUTPUT_PATH, Parameter(name=["--output", "-o"], required=True)] = None
     """Write the product here (`-` is standard output); its format follows its ending."""
+
+
+@Parameter(name="*", group=COMMON)
+@dataclass(frozen=True, kw_only=True)
+class SeededProduct(ProductOptions, Seeded):
+    """The same, of verbs that draw, or read traffic."""
+
+
+@Parameter(name="*", group=COMMON)
+@dataclass(frozen=True, kw_only=True)
+class SearchingProduct(ProductOptions, Searching):
+    """The same, of verbs that search."""
 
 
 @Parameter(name="*", group=COMMON)
@@ -116,3 +158,15 @@ class PictureOptions(ProductOptions):
     """Width and height of the picture in inches, `6.5x4`. [default: depends on the drawing]"""
     dpi: Annotated[int | None, within(20, 2400)] = None
     """Pixels per inch of a PNG. [default: 150]"""
+
+
+@Parameter(name="*", group=COMMON)
+@dataclass(frozen=True, kw_only=True)
+class SeededPicture(PictureOptions, Seeded):
+    """The same, of verbs that draw what has to be placed or resampled first."""
+
+
+@Parameter(name="*", group=COMMON)
+@dataclass(frozen=True, kw_only=True)
+class SearchingPicture(PictureOptions, Searching):
+    """The same, of verbs that draw routes that are made first."""

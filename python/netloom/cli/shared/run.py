@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from netloom import extras, reading
 from netloom.cli.shared import guard, render, streams
 from netloom.cli.shared.exits import FINDINGS, INTERRUPTED, STDIO, UsageError
-from netloom.cli.shared.options import Options
+from netloom.cli.shared.options import Options, Searching, Seeded, Threaded
 from netloom.cli.shared.outputs import check_writable, same_file, scalars
 from netloom.findings import bad
 from netloom.session.session import Session
@@ -46,9 +46,6 @@ class Run(Session):
         What the product's file name may end in.
     folder : bool
         Whether the product is a folder, made if need be.
-    searches : bool
-        Whether there is a search that `--work` can stop; if not, giving that gets a note. `--time-limit`
-        holds for every verb (`guard`).
 
     Raises
     ------
@@ -64,10 +61,12 @@ class Run(Session):
         product: bool = True,
         endings: Sequence[str] | None = None,
         folder: bool = False,
-        searches: bool = False,
     ) -> None:
         super().__init__(
-            seed=options.seed, threads=options.threads, work=options.work, time_limit=options.time_limit
+            seed=options.seed if isinstance(options, Seeded) else None,
+            threads=options.threads if isinstance(options, Threaded) else 0,
+            work=options.work if isinstance(options, Searching) else None,
+            time_limit=options.time_limit,
         )
         self.verb = verb
         self.options = options
@@ -79,8 +78,6 @@ class Run(Session):
         if options.max_input is not None:
             reading.allow(options.max_input)
         self._limit = None if options.time_limit is None else guard.limit(options.time_limit, self._started)
-        if options.work is not None and not searches:
-            self.note("--work: not used, nothing is searched for here")
         if self.product_to_stdout and options.format != "text":
             raise UsageError(f"-o - and --format {options.format} would both write to standard output")
         if options.output is not None and not folder and not self.product_to_stdout:
@@ -247,7 +244,7 @@ class Run(Session):
         document = {
             "schema": f"netloom.{self.verb}/1",
             **self.origin(),
-            "threads": self.options.threads or os.cpu_count() or 1,
+            "threads": self.threads or os.cpu_count() or 1,
             "seconds": {key: round(value, 6) for key, value in self._seconds.items()},
             "result": result,
         }

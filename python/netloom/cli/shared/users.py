@@ -42,7 +42,7 @@ def of_links(
     from netloom.paths.users import told, users
 
     jobs = jobs_of(run, fabric, source)
-    return told(fabric, users(fabric, routes, traffic, links, jobs, threads=run.options.threads), MOST)
+    return told(fabric, users(fabric, routes, traffic, links, jobs, threads=run.threads), MOST)
 
 
 def text(result: Mapping[str, Any], most: int) -> str:

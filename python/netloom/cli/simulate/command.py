@@ -11,7 +11,7 @@ from cyclopts import Parameter
 
 from netloom.cli.shared import options
 from netloom.cli.shared.exits import UsageError
-from netloom.cli.shared.options import Options
+from netloom.cli.shared.options import Searching
 from netloom.cli.shared.run import Run
 from netloom.cli.shared.unfit import exclude, named, need, refuse
 from netloom.cli.simulate import report, varied
@@ -51,7 +51,7 @@ def simulate(
     checkpoint: Annotated[Path | None, options.OUTPUT_PATH] = None,
     checkpoint_every: Annotated[float | None, options.within(0, 1e9)] = None,
     tables: Literal["parquet", "csv"] = "parquet",
-    options: Options | None = None,
+    options: Searching | None = None,
 ) -> int:
     """Simulate a scenario under every routing that it names.
 
@@ -93,7 +93,7 @@ def simulate(
     options
         Common options; `-o` writes the run as a folder, which `netloom plot run` draws.
     """
-    options = options or Options()
+    options = options or Searching()
     scenario = of_run(scenario, "scenario.toml")
     if is_stdin(scenario) or (options.output is not None and is_stdin(str(options.output))):
         raise UsageError("a scenario names files beside it and a run is a folder: neither can be -")
@@ -111,7 +111,7 @@ def simulate(
         return varied.varied(
             scenario, overrides, loads=loads, mappings=mappings, alone=alone, options=options
         )
-    run = Run("simulate", options, folder=True, searches=True)
+    run = Run("simulate", options, folder=True)
     places = [path.resolve() for path in (options.output, checkpoint) if path is not None]
     if len(set(places)) < len(places):
         raise UsageError(f"-o and --checkpoint are both {checkpoint}: expected a folder each")
@@ -128,7 +128,7 @@ def simulate(
 
 
 def overrides_of(
-    asked: Sequence[str], model: str | None, routings: str | None, credit_loops: bool, options: Options
+    asked: Sequence[str], model: str | None, routings: str | None, credit_loops: bool, options: Searching
 ) -> list[str]:
     """What other options say, as `--set` would; those come last, so that they win."""
     for text in asked:

@@ -8,7 +8,7 @@ from typing import Any
 
 from netloom.cli.shared import render
 from netloom.cli.shared.exits import UsageError
-from netloom.cli.shared.options import Options
+from netloom.cli.shared.options import Searching
 from netloom.cli.shared.run import Run
 from netloom.cli.simulate import report
 from netloom.errors import ArgumentError
@@ -37,10 +37,10 @@ def varied(
     loads: str | None,
     mappings: str | None,
     alone: bool,
-    options: Options,
+    options: Searching,
 ) -> int:
     """Runs every variant under every routing and tells all as one table; `-o` takes it as JSON or CSV."""
-    run = Run("simulate-table", options, product=False, endings=(".json", ".csv"), searches=True)
+    run = Run("simulate-table", options, product=False, endings=(".json", ".csv"))
     given = opened(run, scenario, overrides, files=False)
     run.note_fallbacks(given.scenario.routings, given.scenario.fabric)
     try:

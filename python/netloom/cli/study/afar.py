@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from netloom.cli.shared import options, render
 from netloom.cli.shared.exits import UsageError
-from netloom.cli.shared.options import Options
+from netloom.cli.shared.options import Computing
 from netloom.cli.shared.run import Run
 from netloom.studies.afar import figures, published
 from netloom.studies.afar.runs import ROUTINGS, Placement, Study
@@ -26,7 +26,7 @@ def afar(
     workloads: str = _ALL,
     placements: Annotated[int, options.within(0, 12)] = 12,
     shorter: Annotated[int, options.within(1, 50)] = 50,
-    options: Options | None = None,
+    options: Computing | None = None,
 ) -> int:
     """AFAR's study: jobs beside each other on a fat tree, with ftree's routes, AFAR's and optimised ones.
 
@@ -41,13 +41,13 @@ def afar(
         Numbers of jobs, of 4, 8 and 16, with commas.
     placements
         How many of the paper's placements of each workload, at most; it has 3, 8 and 3. Loads alone are
-        looked at for 12 of 16 jobs. [default: all]
+        looked at for 12 of 16 jobs.
     shorter
         How many times fewer iterations than the paper's are simulated: 1, 2, 5, 10, 25 or 50.
     options
         Common options; `-o` writes the result (.json, .csv, else text).
     """
-    options = options or Options()
+    options = options or Computing()
     asked = _workloads(workloads)
     if shorter not in SHORTER:
         raise UsageError(f"--shorter {shorter}: expected one of {', '.join(map(str, SHORTER))}")

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from netloom.cli.shared import options
 from netloom.cli.shared.exits import UsageError
-from netloom.cli.shared.options import Options
+from netloom.cli.shared.options import Computing
 from netloom.cli.shared.run import Run
 from netloom.cli.study import report
 from netloom.cli.study.published import BASES as PUBLISHED_BASES
@@ -45,7 +45,7 @@ def chapter4(
     routing_counts: str = "1",
     bases: str = "best,dictionary",
     each: Annotated[float, options.within(0, 1e6)] = 30.0,
-    options: Options | None = None,
+    options: Computing | None = None,
 ) -> int:
     """How well traffic is told from counters: tables 4.1 to 4.3 of the dissertation, run here.
 
@@ -73,10 +73,8 @@ def chapter4(
     options
         Common options; `-o` writes the result (.json, .csv, else text).
     """
-    options = options or Options()
-    run = Run("infer-study", options, product=False, searches=True)
-    if options.work is not None:
-        run.note("--work: not used, the work follows from the counters")
+    options = options or Computing()
+    run = Run("infer-study", options, product=False)
     asked = _Asked(_schemes(lanes), _counts(routing_counts), _methods(bases), each)
     if lanes != _LANES and 1 not in asked.routings:
         raise UsageError(
@@ -179,7 +177,7 @@ class _Study:
         for at, basis in enumerate(PUBLISHED_BASES):
             told(f"{self.applications[-1]['application']}: coefficients, {basis}")
             found = _core.sparsity(
-                matrix, basis, threads=self._run.options.threads, time_limit=self._seconds(self._asked.each)
+                matrix, basis, threads=self._run.threads, time_limit=self._seconds(self._asked.each)
             )
             ranks = matrix.endpoints
             counts = [None] * 3 if found is None else [count / ranks for count in found]
@@ -204,7 +202,6 @@ class _Study:
     ) -> None:
         from netloom import _core
 
-        options = self._run.options
         spec = None if _base(scheme) == SCHEMES[0] else scheme
         told(f"{name}, {scheme}")
         counted = self._counted(self._tables[0], demand, spec)
@@ -220,8 +217,8 @@ class _Study:
                     jobs,
                     vl_scheme=spec,
                     truth=demand,
-                    seed=options.seed,
-                    threads=options.threads,
+                    seed=self._run.given_seed,
+                    threads=self._run.threads,
                     time_limit=self._seconds(None),
                 )
             else:
@@ -233,7 +230,7 @@ class _Study:
                     method,
                     vl_scheme=spec,
                     truth=demand,
-                    threads=options.threads,
+                    threads=self._run.threads,
                     time_limit=self._seconds(self._asked.each),
                 )
             self._add(name, scheme, 1, method, like, found, time.perf_counter() - start)
@@ -244,10 +241,9 @@ class _Study:
         from netloom import _core
 
         told(f"{name}, {count} routings")
-        options = self._run.options
         while len(self._tables) < count:
             self._tables.append(
-                _core.route("random", self._net, seed=len(self._tables), threads=options.threads)
+                _core.route("random", self._net, seed=len(self._tables), threads=self._run.threads)
             )
         windows = [(tables, self._counted(tables, demand, None)) for tables in self._tables[:count]]
         start = time.perf_counter()
@@ -257,8 +253,8 @@ class _Study:
             jobs,
             also=windows[1:],
             truth=demand,
-            seed=options.seed,
-            threads=options.threads,
+            seed=self._run.given_seed,
+            threads=self._run.threads,
             time_limit=self._seconds(None),
         )
         self._add(name, SCHEMES[0], count, _OURS, like, found, time.perf_counter() - start)
@@ -330,7 +326,7 @@ class _Study:
         from netloom import _core
 
         # A thousand seconds: slow enough for every link.
-        threads = self._run.options.threads
+        threads = self._run.threads
         return _core.synth_counters(
             self._net, tables, demand, vl_scheme=scheme, seconds=1000.0, threads=threads
         )

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from netloom.cli.shared import options, render
 from netloom.cli.shared.exits import UsageError
-from netloom.cli.shared.options import Options
+from netloom.cli.shared.options import Seeded
 from netloom.cli.shared.run import Run
 from netloom.studies.modes import published, signs
 from netloom.studies.modes.runs import Row, Study
@@ -22,7 +22,7 @@ def modes(
     links: Annotated[int, options.within(2, 48)] = published.LINKS,
     seeds: Annotated[int, options.within(1, 100)] = 1,
     rounds: Annotated[int | None, options.within(1, 1000)] = None,
-    options: Options | None = None,
+    options: Seeded | None = None,
 ) -> int:
     """Routing modes by message: figs. 8 and 9 of De Sensi et al., run here, beside what they say.
 
@@ -33,9 +33,8 @@ def modes(
     ----------
     benchmarks
         Which, with commas: ping-pong, allreduce, alltoall, barrier, broadcast, halo3d, sweep3d.
-        [default: all]
     sizes
-        Which of a benchmark's three, with commas: small, middle, large. [default: all]
+        Which of a benchmark's three, with commas: small, middle, large.
     links
         Cables between two groups, an even number.
     seeds
@@ -45,7 +44,7 @@ def modes(
     options
         Common options; `-o` writes the result (.json, .csv, else text).
     """
-    options = options or Options()
+    options = options or Seeded()
     asked = _some("benchmarks", benchmarks, list(published.BENCHMARKS))
     places = [published.SIZES.index(size) for size in _some("sizes", sizes, list(published.SIZES))]
     run = Run("modes-study", options, product=False)

@@ -18,7 +18,7 @@ from cyclopts import Parameter
 from netloom import extras
 from netloom.cli.sample import report
 from netloom.cli.shared import options, render
-from netloom.cli.shared.options import Options
+from netloom.cli.shared.options import Computing
 from netloom.cli.shared.run import Run
 from netloom.files import Scratch
 
@@ -90,7 +90,7 @@ def sampling(
     routing: str | None = None,
     repeats: Annotated[int, options.within(1, 1000)] = 1,
     hash_: Annotated[str | None, Parameter(name="--hash")] = None,
-    options: Options | None = None,
+    options: Computing | None = None,
 ) -> int:
     """How sure sampled packets are: table 2.1 of the dissertation, run here, beside it and the formulas.
 
@@ -109,7 +109,7 @@ def sampling(
     """
     from netloom import _core, sampling
 
-    options = options or Options()
+    options = options or Computing()
     function = report.hash_function(hash_ or "gf")
     extras.need("arrow")
     run = Run("sample-study", options, product=False)

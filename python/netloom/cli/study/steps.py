@@ -8,7 +8,7 @@ import numpy as np
 
 from netloom import extras
 from netloom.cli.shared import options, render
-from netloom.cli.shared.options import Options
+from netloom.cli.shared.options import Seeded
 from netloom.cli.shared.run import Run
 from netloom.studies.afar import published
 
@@ -29,7 +29,7 @@ def steps(
     fabric: str | None = None,
     runs: Annotated[int, options.within(FOLDS, 1000)] = 40,
     steps: Annotated[int, options.within(1, 1000)] = 20,
-    options: Options | None = None,
+    options: Seeded | None = None,
 ) -> int:
     """Tell how long a job's steps take from what the links of its switches count.
 
@@ -49,7 +49,7 @@ def steps(
     options
         Common options; `-o` writes the result (.json, .csv, else text).
     """
-    options = options or Options()
+    options = options or Seeded()
     extras.need("learn")
     run = Run("steps-study", options, product=False)
     specs = MACHINES if fabric is None else (fabric,)

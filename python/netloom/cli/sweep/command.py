@@ -11,7 +11,7 @@ from netloom import extras
 from netloom.cli.shared import guard, options
 from netloom.cli.shared.exits import UsageError
 from netloom.cli.shared.guard import TooLate
-from netloom.cli.shared.options import Options, ProductOptions
+from netloom.cli.shared.options import Options, Seeded, SeededProduct
 from netloom.cli.shared.run import Run
 from netloom.cli.shared.unfit import exclude, named, refuse
 from netloom.cli.sweep import report
@@ -34,7 +34,7 @@ def run(
     workers: Annotated[int, options.within(0, 4096)] = 0,
     dask: str | None = None,
     slurm: Annotated[Path | None, options.OUTPUT_PATH] = None,
-    options: ProductOptions | None = None,
+    options: SeededProduct | None = None,
 ) -> int:
     """Run a scenario again and again with keys varied, and write all as one table.
 
@@ -55,7 +55,7 @@ def run(
     options
         Common options; `-o` is the sweep's folder, with `table.parquet`.
     """
-    options = options or ProductOptions()
+    options = options or SeededProduct()
     extras.need("arrow")
     from netloom.sweeps import hopeless
 
@@ -135,7 +135,7 @@ def part(
     )
 
 
-def merge(sweep: Path, folder: Path, /, *, options: Options | None = None) -> int:
+def merge(sweep: Path, folder: Path, /, *, options: Seeded | None = None) -> int:
     """Join the results of a sweep's parts to one table.
 
     Parameters
@@ -150,7 +150,7 @@ def merge(sweep: Path, folder: Path, /, *, options: Options | None = None) -> in
     extras.need("arrow")
     from netloom.sweeps.engine import Outcome
 
-    run = Run("sweep", options or Options(), product=False)
+    run = Run("sweep", options or Seeded(), product=False)
     prepared, store = _of_folder(run, sweep, folder)
     with alone_in(folder):
         store.prepare()

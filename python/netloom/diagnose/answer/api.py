@@ -33,7 +33,7 @@ _SIMULATED_TICK_NS = 1.0
 
 @checked()
 def diagnose_run(
-    run: str | os.PathLike[str], *, routing: str | None = None, try_: bool = False, threads: int = 0
+    run: str | os.PathLike[str], *, routing: str | None = None, try_: bool = False
 ) -> dict[str, Any]:
     """Finds what is congested in a run, whose fault it is, and what would help, as `netloom diagnose` does.
 
@@ -45,8 +45,6 @@ def diagnose_run(
         Its routing. [default: the first that was sampled]
     try_ : bool, default False
         Simulate the proposed remedies, and each waiting job alone.
-    threads : int, default 0
-        Threads; 0 is one a core.
 
     Returns
     -------
@@ -68,7 +66,7 @@ def diagnose_run(
     >>> [finding["cause"] for finding in nl.diagnose_run("run")["findings"]]  # doctest: +SKIP
     """
     extras.need("scipy", "arrow")
-    return of_run(Session(threads=threads), os.fspath(run), routing, try_=try_)
+    return of_run(Session(), os.fspath(run), routing, try_=try_)
 
 
 @checked()
@@ -109,6 +107,14 @@ def diagnose_counters(
         If readings are no interval, or their time is not known.
     OSError
         If a file cannot be read.
+
+    Examples
+    --------
+    >>> import netloom as nl
+    >>> fabric = nl.Fabric.generate("two-level:leaves=4,hosts=4,spines=2")
+    >>> nl.synth_counters(fabric, "ftree", nl.Traffic.read("shift:4", fabric)).write("counters.csv")
+    >>> nl.diagnose_counters(fabric, "counters.csv", seconds=1)["findings"]
+    []
     """
     extras.need("scipy")
     session = Session()

@@ -1,0 +1,1 @@
+../../../../../examples/dataplane/chain.sh

@@ -1,0 +1,1 @@
+../../../../../examples/mpi/halo.c
