@@ -318,6 +318,16 @@ def test_the_version_is_told_without_the_parser(netloom):
     assert netloom("--version").out == netloom("-V").out == done.stdout
 
 
+@pytest.mark.parametrize(
+    "words", [["--help"], ["fabric", "show", "--help"], ["fabric", "show", "quartz1"]], ids=" ".join
+)
+def test_a_fabric_is_shown_without_numpy(words):
+    """Its import took as long as all that the command does."""
+    script = f"import sys; from netloom.cli import main; sys.exit(main({words!r}) or 'numpy' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
 def test_a_version_that_cannot_be_written_is_an_error(netloom):
     with open("/dev/full", "w") as full:

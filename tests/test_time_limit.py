@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import threading
 import time
 
 import pytest
 
 from netloom.cli.shared.guard import Limit
+from netloom.session.session import Session
 
 
 def test_what_is_set_aside_is_not_left_and_is_at_most_half():
@@ -19,6 +21,18 @@ def test_what_is_set_aside_is_not_left_and_is_at_most_half():
     late = Limit(1.0, time.perf_counter() - 2.0)
     late.sets_aside(1.0)
     assert (late.left, late.aside) == (0.0, 0.0)
+
+
+def test_what_looks_at_no_limit_is_left_behind_or_has_the_least_time():
+    late, ends = Session(time_limit=0.0), threading.Event()
+    assert late.unless_late(lambda: 5, least=600.0) == 5
+    with pytest.raises(TimeoutError):
+        late.unless_late(ends.wait)
+    assert not late.left_behind  # it was not begun
+    with pytest.raises(TimeoutError):
+        late.unless_late(ends.wait, least=0.01)
+    assert late.left_behind
+    ends.set()
 
 
 def test_a_limit_in_which_no_answer_can_be_is_refused_at_once(netloom):

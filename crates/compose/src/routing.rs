@@ -11,7 +11,7 @@ use netloom_verify::{CheckReport, FindingKind, check_on};
 use crate::ComposeError;
 use crate::by_way::ByWay;
 use crate::reader::{Reader, file};
-use crate::steered::BY_MODE;
+use crate::steered::{BY_MODE, by_mode, with_engine};
 
 /// How packets are routed, as a scenario says it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -67,20 +67,11 @@ impl Routing {
         if let Some(options) = SteerOptions::parse(word) {
             return options.map(Self::Steered).map_err(ComposeError::UnknownRouting);
         }
-        type OfEngine = fn(Engine) -> Routing;
-        let with_choices: [(&str, Engine, OfEngine); 2] =
-            [(SNOOPING, Engine::Dmodk, Self::Snooping), (BY_MODE, Engine::Ftree, Self::ByMode)];
-        for (name, usual, of) in with_choices {
-            let Some(rest) = word.strip_prefix(name) else { continue };
-            match (rest, rest.strip_prefix(':').map(str::parse::<Engine>)) {
-                ("", _) => return Ok(of(usual)),
-                (_, Some(Ok(engine))) if engine != Engine::Smodk => return Ok(of(engine)),
-                (_, Some(_)) => {
-                    let message = format!("{word}: expected an engine's name behind \"{name}:\"");
-                    return Err(ComposeError::UnknownRouting(message));
-                }
-                (_, None) => {}
-            }
+        if let Some(engine) = with_engine(word, SNOOPING, Engine::Dmodk) {
+            return engine.map(Self::Snooping);
+        }
+        if let Some(engine) = by_mode(word) {
+            return engine.map(Self::ByMode);
         }
         Ok(match word {
             "optimized" => Self::Optimized,

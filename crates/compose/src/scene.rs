@@ -359,7 +359,7 @@ fn check_modes(scenario: &Scenario) -> Result<(), ComposeError> {
         match SteerOptions::parse(word) {
             Some(Ok(options)) if options.scheme == Steered::Aries => {}
             Some(Err(_)) => {} // refused by itself
-            None if steered::is_by_mode(word) => {
+            None if steered::by_mode(word).is_some() => {
                 let other = |it: &&ModeSetting| !STATIC_OR_NOT.contains(&it.word);
                 let mut jobs = scenario.jobs.iter().enumerate();
                 let first = jobs.find_map(|(number, job)| Some((number, job.modes.iter().find(other)?)));

@@ -5,7 +5,7 @@
 //! and SL-to-VL tables have no say. Responses get lanes of their own behind these, unless the scenario has too few; then they share.
 
 use netloom_formats::scenario::Scenario;
-use netloom_routing::{RoutingError, Steering};
+use netloom_routing::{Engine, RoutingError, Steering};
 use netloom_sim::{Model, Modes, Profile, Scheme, SteerOptions, Steered};
 use netloom_topology::Shape;
 
@@ -76,9 +76,29 @@ pub fn upward(scenario: &Scenario, word: &str, shape: &Shape) -> Result<(), Comp
 /// Tables of ftree for messages whose mode is in-order, and else as `adaptive`; with `:` and an engine behind it, that one's tables.
 pub(crate) const BY_MODE: &str = "by-mode";
 
-/// Whether a word names a routing by mode.
-pub(crate) fn is_by_mode(word: &str) -> bool {
-    word.strip_prefix(BY_MODE).is_some_and(|rest| rest.is_empty() || rest.starts_with(':'))
+/// The engine of a routing's word that is `name`, or `name` with `:` and an engine behind it; `usual` where none is.
+///
+/// # Errors
+/// [`ComposeError::UnknownRouting`] for something else behind the `:`.
+pub(crate) fn with_engine(word: &str, name: &str, usual: Engine) -> Option<Result<Engine, ComposeError>> {
+    let rest = word.strip_prefix(name)?;
+    if rest.is_empty() {
+        return Some(Ok(usual));
+    }
+    Some(match rest.strip_prefix(':')?.parse() {
+        Ok(engine) if engine != Engine::Smodk => Ok(engine),
+        _ => {
+            Err(ComposeError::UnknownRouting(format!("{word}: expected an engine's name behind \"{name}:\"")))
+        }
+    })
+}
+
+/// The engine of a routing by mode.
+///
+/// # Errors
+/// As [`with_engine`].
+pub(crate) fn by_mode(word: &str) -> Option<Result<Engine, ComposeError>> {
+    with_engine(word, BY_MODE, Engine::Ftree)
 }
 
 /// Whether a scenario has a word on a parameter of the hardware.

@@ -10,7 +10,7 @@ use netloom_model::{
     End, Fabric, FabricBuilder, FabricError, Finding, HostSpec, LinkId, Machines, SwitchId, SwitchSpec,
 };
 use netloom_routing::{PathSet, RoutingError, Steering};
-use netloom_topology::{self as topology, Damage, NO_LEVEL, Structure};
+use netloom_topology::{self as topology, Damage, NO_LEVEL, Stage, Structure};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyWeakrefMethods, PyWeakrefReference};
 
@@ -427,6 +427,39 @@ impl PyFabric {
     fn switches_per_level(&self) -> Vec<usize> {
         let structure = self.shared.structure();
         (0..structure.levels).map(|l| structure.switches_at(l).count()).collect()
+    }
+
+    /// The working links' speeds in bytes per second and how many have each, the fastest first.
+    fn link_speeds(&self) -> Vec<(f64, usize)> {
+        let f = self.fabric();
+        let mut speeds: Vec<f64> =
+            f.links().filter(|&l| f.alive(l)).map(|l| f.bandwidth_bytes_per_s(l)).collect();
+        speeds.sort_unstable_by(|a, b| b.total_cmp(a));
+        speeds.chunk_by(|a, b| a == b).map(|of| (of[0], of.len())).collect()
+    }
+
+    /// The stages of a tree between switches, from the leaves up, each a dict; see `netloom.health.stages`.
+    fn stages<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
+        let found = netloom_topology::stages(self.fabric(), self.shared.structure());
+        let dict = |stage: Stage| {
+            let (uplinks, dict) = (PyDict::new(py), PyDict::new(py));
+            uplinks.set_item("least", stage.uplinks.0)?;
+            uplinks.set_item("most", stage.uplinks.1)?;
+            dict.set_item("cables", stage.cables)?;
+            dict.set_item("uplinks", uplinks)?;
+            dict.set_item("over_subscription", stage.over_subscription)?;
+            dict.set_item("bisection_bytes_per_second", stage.bytes_per_s / 2.0)?;
+            dict.set_item("bisection_of_hosts", stage.of_hosts)?;
+            Ok(dict)
+        };
+        found.into_iter().map(dict).collect()
+    }
+
+    /// Adapters of the machine that has most of them.
+    #[getter]
+    fn rails(&self) -> usize {
+        let machines = Machines::of(self.fabric());
+        self.fabric().hosts().map(|h| machines.adapter(h).rail + 1).max().unwrap_or(0)
     }
 
     /// Columns of the host table: name, machine, adapter, rail (the adapter's place among its machine's), guid, port_guid, port, lid (0 = none), leaf.

@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
-use netloom_model::{Fabric, HostId, LinkId, SwitchId};
+use netloom_model::{Fabric, HostId, LinkId, NO_PORT, SwitchId};
 
-use crate::paths::PathSet;
+use crate::paths::{BySwitch, PathSet};
 
 /// What engines may be told.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -20,9 +20,11 @@ pub(crate) struct Context<'a> {
     pub fabric: &'a Fabric,
     pub rank: &'a [u16],
     /// Towards every switch.
-    pub paths: PathSet,
+    pub paths: BySwitch,
     /// Hosts that are numbered one after the other on one leaf, and that leaf.
     runs: Vec<(SwitchId, Range<u32>)>,
+    /// Hosts with dead cables.
+    dead: Vec<HostId>,
 }
 
 impl<'a> Context<'a> {
@@ -36,7 +38,8 @@ impl<'a> Context<'a> {
                 _ => runs.push((leaf, host.0..host.0 + 1)),
             }
         }
-        Self { fabric, rank, paths, runs }
+        let dead = fabric.hosts().filter(|&host| !fabric.alive(fabric.host_link(host))).collect();
+        Self { fabric, rank, paths: paths.by_switch(), runs, dead }
     }
 
     /// Fills the row of one switch: hosts below by their own port, other hosts by `choose` among the
@@ -59,7 +62,8 @@ impl<'a> Context<'a> {
         });
     }
 
-    /// The same where `put` writes the entries of several hosts of one leaf, numbered one after the other; those of dead cables do not count.
+    /// The same where `put` writes the entries of several hosts of one leaf, numbered one after the other. What it writes for those of dead
+    /// cables is taken out again.
     pub fn fill_by_leaf(
         &self,
         s: SwitchId,
@@ -84,6 +88,10 @@ impl<'a> Context<'a> {
             if !links.is_empty() {
                 put(hosts.clone(), links, row);
             }
+        }
+        for &host in &self.dead {
+            let first = space.host(host, 0).index();
+            row[first..first + (1 << lmc)].fill(NO_PORT);
         }
         for target in fabric.switches() {
             let links = self.paths.links(s, target);

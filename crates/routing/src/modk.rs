@@ -101,29 +101,25 @@ pub(crate) fn by_destination(fabric: &Fabric, context: &Context, options: &Engin
         sorted.sort_unstable();
         let divisor = numbering.divisor[s.index()];
         context.fill_by_leaf(s, 0, row, |hosts, links, row| {
-            let alive = |&host: &u32| fabric.alive(fabric.host_link(HostId(host)));
-            if links == sorted {
+            let first = space.host(HostId(hosts.start), 0).index();
+            let entries = &mut row[first..first + hosts.len()];
+            if let [one] = links {
+                entries.fill(fabric.link_port(*one));
+            } else if links == sorted {
                 let (q, mut left) = (u64::from(hosts.start) / divisor, u64::from(hosts.start) % divisor);
                 let mut next = (q % up.len() as u64) as usize;
-                for host in hosts {
-                    if alive(&host) {
-                        row[space.host(HostId(host), 0).index()] = up[next];
-                    }
+                for entry in entries {
+                    *entry = up[next];
                     left += 1;
                     if left == divisor {
                         left = 0;
                         next = if next + 1 == up.len() { 0 } else { next + 1 };
                     }
                 }
-                return;
-            }
-            if let [one] = links {
-                let port = fabric.link_port(*one);
-                hosts.filter(alive).for_each(|host| row[space.host(HostId(host), 0).index()] = port);
-                return;
-            }
-            for host in hosts.filter(alive) {
-                row[space.host(HostId(host), 0).index()] = fabric.link_port(choose(HostId(host), 0, links));
+            } else {
+                for (host, entry) in hosts.zip(entries) {
+                    *entry = fabric.link_port(choose(HostId(host), 0, links));
+                }
             }
         });
     });

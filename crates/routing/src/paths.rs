@@ -18,8 +18,8 @@
 //! does not depend on the number of threads. Following any of them never loops, and never turns up after
 //! it went down: destination-based tables made of admissible links are free of deadlocks.
 //!
-//! Speed: leaves with nothing below and equal neighbours above are twins. The links towards one are those
-//! towards the other, but at these neighbours and at the two themselves: one search serves a whole pod.
+//! Speed: switches with equal neighbours are twins. The links towards one are those towards the other, but at these
+//! neighbours and at the two themselves: one search serves the leaves of a pod, and the cores of a group.
 //!
 //! Source: the path model of Taffet, dissertation, sec. 3.3 (minimal routes in a fat tree), stated for
 //! any fabric with levels.
@@ -221,6 +221,60 @@ impl PathSet {
     fn slot(&self, s: SwitchId, leaf: SwitchId) -> Option<usize> {
         self.leaf_rank(leaf).map(|rank| rank * self.switches + s.index())
     }
+
+    /// The same routes for tables, of which a row is written at a time.
+    ///
+    /// # Panics
+    /// If they do not lead to every switch.
+    pub(crate) fn by_switch(self) -> BySwitch {
+        let Self { switches, leaves, mut group, first, links, .. } = self;
+        assert_eq!(leaves.len(), switches, "paths to every switch");
+        transpose(&mut group, switches);
+        BySwitch { switches, group, first, links }
+    }
+}
+
+/// The admissible next links towards every switch, laid out so that those of one switch stand together.
+pub(crate) struct BySwitch {
+    switches: usize,
+    /// `[switch][target]` -> group.
+    group: Vec<u32>,
+    first: Vec<u32>,
+    links: Vec<LinkId>,
+}
+
+impl BySwitch {
+    /// As [`PathSet::links`].
+    #[inline]
+    pub fn links(&self, s: SwitchId, target: SwitchId) -> &[LinkId] {
+        self.group_links(self.group(s, target))
+    }
+
+    /// As [`PathSet::group`].
+    #[inline]
+    pub fn group(&self, s: SwitchId, target: SwitchId) -> u32 {
+        self.group[s.index() * self.switches + target.index()]
+    }
+
+    /// As [`PathSet::group_links`].
+    #[inline]
+    pub fn group_links(&self, group: u32) -> &[LinkId] {
+        &self.links[self.first[group as usize] as usize..self.first[group as usize + 1] as usize]
+    }
+}
+
+/// Swaps rows and columns of a square of side `n`, a tile at a time.
+fn transpose(square: &mut [u32], n: usize) {
+    const TILE: usize = 16;
+    for top in (0..n).step_by(TILE) {
+        for left in (top..n).step_by(TILE) {
+            for i in top..(top + TILE).min(n) {
+                for j in left.max(i + 1)..(left + TILE).min(n) {
+                    square.swap(i * n + j, j * n + i);
+                }
+            }
+        }
+    }
 }
 
 /// Stores each group of links once.
@@ -311,7 +365,7 @@ impl<'a> Search<'a> {
     }
 
     /// Calls `found` for the switches whose links towards `leaf` differ from those towards its twin
-    /// (other than `leaf` itself, which has none): their common neighbours above, and the twin.
+    /// (other than `leaf` itself, which has none): their common neighbours, and the twin.
     fn turn_to_twin(
         &mut self,
         updown: &UpDown,
@@ -319,10 +373,12 @@ impl<'a> Search<'a> {
         leaf: SwitchId,
         mut found: impl FnMut(SwitchId, &[LinkId]),
     ) {
-        for hop in updown.up.of(leaf) {
-            self.chosen.clear();
-            self.chosen.extend(updown.down.of(hop.to).iter().filter(|h| h.to == leaf).map(|h| h.link));
-            found(hop.to, &self.chosen);
+        for (there, back) in [(&updown.up, &updown.down), (&updown.down, &updown.up)] {
+            for hop in there.of(leaf) {
+                self.chosen.clear();
+                self.chosen.extend(back.of(hop.to).iter().filter(|h| h.to == leaf).map(|h| h.link));
+                found(hop.to, &self.chosen);
+            }
         }
         self.chosen.clear();
         self.chosen.extend(updown.up.of(twin).iter().map(|hop| hop.link));
@@ -466,7 +522,16 @@ mod tests {
     use netloom_model::SwitchId;
     use netloom_testkit::cases::wired;
 
-    use super::PathSet;
+    use super::{PathSet, transpose};
+
+    #[test]
+    fn rows_become_columns() {
+        for n in [1, 15, 16, 35] {
+            let mut square: Vec<u32> = (0..n * n).collect();
+            transpose(&mut square, n as usize);
+            assert!((0..n * n).all(|at| square[at as usize] == at % n * n + at / n), "side {n}");
+        }
+    }
 
     /// `s` has three hops down to `d`, and two by way of `x` above it.
     #[test]

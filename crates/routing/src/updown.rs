@@ -73,10 +73,13 @@ impl UpDown {
         Self::new(fabric, &level.iter().map(rank).collect::<Vec<u16>>())
     }
 
-    /// Whether two switches have nothing below them and the same switches above them, in the same order.
+    /// Whether two switches have the same switches above them and the same below them, in the same order.
     pub fn twins(&self, a: SwitchId, b: SwitchId) -> bool {
-        let ends = |s: SwitchId| self.up.of(s).iter().map(|hop| hop.to);
-        self.down.of(a).is_empty() && self.down.of(b).is_empty() && ends(a).eq(ends(b))
+        let alike = |hops: &HopLists| {
+            let ends = |s: SwitchId| hops.of(s).iter().map(|hop| hop.to);
+            ends(a).eq(ends(b))
+        };
+        alike(&self.up) && alike(&self.down)
     }
 }
 

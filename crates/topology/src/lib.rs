@@ -9,6 +9,7 @@
 //! | [`groups`] | the groups of a dragonfly |
 //! | [`grid`] | rows and columns of groups of two hops |
 //! | [`regular`] | index tables of a perfect two- or three-level tree |
+//! | [`stages`](mod@stages) | what a tree could carry, level by level |
 //! | [`damage`](mod@damage) | named or random cables and switches die; nothing is renumbered |
 
 pub mod damage;
@@ -18,6 +19,7 @@ pub mod grid;
 pub mod groups;
 pub mod regular;
 pub mod shape;
+pub mod stages;
 pub mod structure;
 
 mod cliques;
@@ -39,4 +41,5 @@ pub use grid::Grid;
 pub use groups::{Groups, unfit as unfit_groups};
 pub use regular::RegularTree;
 pub use shape::Shape;
+pub use stages::{Stage, stages};
 pub use structure::{Direction, NO_GROUP, NO_LEVEL, NO_POD, NO_RANK, Structure};

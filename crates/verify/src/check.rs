@@ -4,6 +4,9 @@
 //! the leaf's fate. So all pairs of 3072 hosts take milliseconds. Routes that choose the way up by the source are
 //! followed pair by pair.
 //!
+//! Which link can wait for which is asked only if a packet goes up or sideways after it went down, or in a circle: else ranks first
+//! rise and then fall along every way, and no links wait for each other in a cycle.
+//!
 //! Invariant: the report does not depend on the number of threads.
 
 use std::collections::BTreeMap;
@@ -15,9 +18,9 @@ use rayon::prelude::*;
 use crate::channels::Channels;
 use crate::joined::severed_pairs;
 use crate::lanes::lane_loops;
-use crate::plain::Plain;
+use crate::plain::plain;
 use crate::report::{CheckReport, Finding, FindingKind};
-use crate::walker::{LOST, Step, Target, Walker, end, mark, step};
+use crate::walker::{Address, LOST, Step, Target, Walker, end, step};
 use crate::wiring::{Batch, Behind, Way, Wiring};
 
 /// Destination switches handled together, and on large fabrics: so many searches share a pass over the links.
@@ -25,9 +28,9 @@ const BATCH: usize = 16;
 const LARGE_BATCH: usize = 64;
 /// Fabrics of so many switches are large.
 const LARGE: usize = 1024;
-/// Addresses handled together: their steps at all switches of a large fabric fit a core's cache, and a bit each a word.
+/// Addresses handled together: their steps at all switches of a large fabric fit a core's cache.
 const TOGETHER: usize = 16;
-/// Entries of a table that lie in one line of memory, if they take a byte each; a multiple of [`TOGETHER`].
+/// Entries of a table that lie in one line of memory, if they take a byte each; a multiple of [`TOGETHER`], a bit each of a word.
 const A_LINE: usize = 64;
 /// Examples kept of each kind of finding.
 const EXAMPLES: usize = 3;
@@ -105,6 +108,9 @@ pub fn check_on(
     total.report.pairs = pairs;
     total.report.severed_pairs = severed_pairs(fabric) << routes.lmc;
     parts.into_iter().for_each(|part| total.absorb(part));
+    if let (Table::ByDest(lft), true) = (&routes.table, total.turns) {
+        targets.par_chunks(batch).for_each(|dests| context.waits(lft, dests));
+    }
     total.deadlock(&context, lanes);
     let mut report = total.report;
     report.findings = total
@@ -121,6 +127,8 @@ pub fn check_on(
 #[derive(Default)]
 struct Part {
     report: CheckReport,
+    /// Whether links may wait for each other in a cycle.
+    turns: bool,
     /// By kind, and whether they are about switches' own addresses.
     examples: BTreeMap<(FindingKind, bool), Vec<String>>,
 }
@@ -136,7 +144,7 @@ impl Part {
     /// Cycles of waits: among links, and if there are any and lanes too, among the lanes of links.
     fn deadlock(&mut self, context: &Context, lanes: Option<&LaneMap>) {
         let fabric = context.fabric;
-        let (count, cycle) = context.channels.cycles(fabric);
+        let (count, cycle) = if self.turns { context.channels.cycles(fabric) } else { (0, Vec::new()) };
         let report = &mut self.report;
         (report.lanes, report.credit_loops) = (1, count);
         if count == 0 {
@@ -179,6 +187,7 @@ impl Part {
         a.invalid_entries += b.invalid_entries;
         a.up_down_violations += b.up_down_violations;
         a.shortest_turns += b.shortest_turns;
+        self.turns |= other.turns;
         for ((kind, management), texts) in other.examples {
             texts.into_iter().for_each(|text| self.note(kind, management, || text));
         }
@@ -196,14 +205,6 @@ struct Context<'a> {
     live: Vec<u64>,
     /// Switches with hosts.
     leaves: Vec<u32>,
-}
-
-/// One address of the batch: what it is, and its row in the tables.
-struct Address {
-    target: Target,
-    dest: DestId,
-    /// The switch it hangs on (or is), by position in the batch.
-    at: usize,
 }
 
 impl Context<'_> {
@@ -241,46 +242,33 @@ impl Context<'_> {
         addresses
     }
 
+    /// Switches that packets are sent from.
+    fn sources(&self) -> impl Iterator<Item = u32> {
+        self.leaves.iter().copied().filter(|&s| self.live[s as usize] > 0)
+    }
+
     fn by_dest(&self, lft: &Lft, dests: &[u32]) -> Part {
         let switches = self.fabric.switch_count();
         let mut batch = self.wiring.batch(dests);
         let mut part = Part::default();
+        let mut addresses = self.addresses(dests, true);
+        // Nearly all are as they should be, which takes less time to see than to describe what is wrong.
+        if self.wiring.tree && self.live.iter().sum::<u64>() == self.fabric.host_count() as u64 {
+            let mut is_plain = plain(&self.wiring, (&batch, dests), lft, &addresses).into_iter();
+            addresses.retain(|_| !is_plain.next().expect("one an address"));
+        }
+        if addresses.is_empty() {
+            return part;
+        }
         let mut walker = Walker::new(switches);
-        let mut plain = Plain::new(switches);
-        let sources: Vec<u32> = self.leaves.iter().copied().filter(|&s| self.live[s as usize] > 0).collect();
-        let alive: u64 = self.live.iter().sum();
         let mut near = usize::MAX;
         // Columns at distances of a power of two would share a few lines of the cache.
         let stride = switches.next_multiple_of(512) + 24;
         let mut ports = vec![0u16; switches * A_LINE];
         let mut steps = vec![Step::Missing; TOGETHER * stride];
-        let all = self.addresses(dests, true);
-        for some in all.chunks(A_LINE) {
-            // Rows are long and far apart: from each, what one line of memory holds.
-            for (s, ports) in ports.chunks_exact_mut(A_LINE).enumerate() {
-                let row = lft.row(SwitchId::from_index(s));
-                ports.iter_mut().zip(some).for_each(|(port, address)| *port = row.port(address.dest));
-            }
-            // Nearly all are as they should be, which takes less time to see than to describe what is wrong.
-            let is_plain = if self.wiring.tree && alive == self.fabric.host_count() as u64 {
-                let to: Vec<(Target, u32, usize)> =
-                    some.iter().map(|address| (address.target, dests[address.at], address.at)).collect();
-                plain.check(
-                    &self.wiring,
-                    &ports,
-                    &to,
-                    &sources,
-                    |leaf, at| batch.least(leaf, at),
-                    &self.channels,
-                )
-            } else {
-                0
-            };
+        for some in addresses.chunks(A_LINE) {
+            gather(lft, some, &mut ports);
             for (part_of, addresses) in some.chunks(TOGETHER).enumerate() {
-                let all_plain = (is_plain >> (part_of * TOGETHER)) as u16;
-                if (!all_plain).trailing_zeros() as usize >= addresses.len() {
-                    continue;
-                }
                 let port = |i: usize, s: usize| ports[s * A_LINE + part_of * TOGETHER + i];
                 let mut odd = 0u32;
                 for s in 0..switches {
@@ -290,8 +278,7 @@ impl Context<'_> {
                         steps[i * stride + s] = step;
                     }
                 }
-                let mut used = vec![0u32; switches];
-                for (i, address) in addresses.iter().enumerate().filter(|(i, _)| all_plain >> i & 1 == 0) {
+                for (i, address) in addresses.iter().enumerate() {
                     let steps = &steps[i * stride..i * stride + switches];
                     if odd >> i & 1 == 1 {
                         self.entries(address, &batch, (steps, &|s| port(i, s)), &mut part);
@@ -302,22 +289,41 @@ impl Context<'_> {
                     }
                     walker.resolve(steps);
                     self.judge(address, dests, &mut batch, (&walker, steps), &mut part);
-                    mark(steps, sources.iter().copied(), &mut used, i);
-                }
-                for (s, &used) in used.iter().enumerate() {
-                    let mut left = used;
-                    while left != 0 {
-                        let i = left.trailing_zeros() as usize;
-                        left &= left - 1;
-                        if let Step::To(next, _) = steps[i * stride + s] {
-                            let link = self.wiring.link(s as u32, port(i, s));
-                            self.channels.add(link, port(i, next as usize));
-                        }
-                    }
+                    let fates = self.sources().map(|s| walker.fate[s as usize]);
+                    part.turns = part.turns || fates.into_iter().any(|fate| fate.turns || fate.loops);
                 }
             }
         }
         part
+    }
+
+    /// Notes which links packets to the addresses of some switches can make wait for which.
+    fn waits(&self, lft: &Lft, dests: &[u32]) {
+        let switches = self.fabric.switch_count();
+        let mut ports = vec![0u16; switches * A_LINE];
+        let mut passed = vec![0u64; switches];
+        for some in self.addresses(dests, true).chunks(A_LINE) {
+            gather(lft, some, &mut ports);
+            passed.fill(0);
+            for source in self.sources() {
+                for (i, address) in some.iter().enumerate() {
+                    let (mut at, mut came) = (source, None);
+                    loop {
+                        let port = ports[at as usize * A_LINE + i];
+                        if let Some(link) = came {
+                            self.channels.add(link, port);
+                        }
+                        if passed[at as usize] >> i & 1 == 1 {
+                            break;
+                        }
+                        passed[at as usize] |= 1 << i;
+                        let Step::To(next, _) = step(&self.wiring, at, port, address.target) else { break };
+                        came = Some(self.wiring.link(at, port));
+                        at = next;
+                    }
+                }
+            }
+        }
     }
 
     /// Counts the bad among an address's entries: a step and a port by switch.
@@ -466,7 +472,7 @@ impl Context<'_> {
     fn by_source(&self, up: &Lft, down: &Lft, dests: &[u32]) -> Part {
         let switches = self.fabric.switch_count();
         let mut batch = self.wiring.batch(dests);
-        let mut part = Part::default();
+        let mut part = Part { turns: true, ..Part::default() };
         for address in self.addresses(dests, false) {
             let Target::Host(to) = address.target else { continue };
             let mut live_entry = vec![false; switches];
@@ -564,5 +570,14 @@ impl Context<'_> {
             }
         }
         None
+    }
+}
+
+/// The ports towards up to [`A_LINE`] addresses, `[switch * A_LINE + address]`: rows are long and far apart, and from each comes what one
+/// line of memory holds.
+fn gather(lft: &Lft, addresses: &[Address], ports: &mut [u16]) {
+    for (s, ports) in ports.chunks_exact_mut(A_LINE).enumerate() {
+        let row = lft.row(SwitchId::from_index(s));
+        ports.iter_mut().zip(addresses).for_each(|(port, address)| *port = row.port(address.dest));
     }
 }

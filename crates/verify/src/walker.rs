@@ -3,6 +3,8 @@
 //! The entries towards one address make a graph with at most one edge out of each switch, so every switch's fate
 //! (delivered after how many hops, with which faults, or not at all) is found once and shared by all hosts behind it.
 
+use netloom_model::DestId;
+
 use crate::wiring::{Behind, Way, Wiring};
 
 /// Where an entry leads.
@@ -131,19 +133,6 @@ impl Fate {
     }
 }
 
-/// Sets a bit at every switch that packets from `sources` pass and leave for another.
-pub(crate) fn mark(steps: &[Step], sources: impl Iterator<Item = u32>, used: &mut [u32], bit: usize) {
-    for s in sources {
-        let mut at = s as usize;
-        while used[at] >> bit & 1 == 0
-            && let Step::To(next, _) = steps[at]
-        {
-            used[at] |= 1 << bit;
-            at = next as usize;
-        }
-    }
-}
-
 /// Where a packet from `switch` ends, when it does not arrive.
 pub(crate) fn end(steps: &[Step], switch: u32) -> u32 {
     let mut at = switch;
@@ -180,4 +169,12 @@ pub(crate) fn step(wiring: &Wiring, switch: u32, port: u16, to: Target) -> Step 
 pub(crate) enum Target {
     Host(u32),
     Switch(u32),
+}
+
+/// One address of a batch of destination switches: what it is, and its place in the tables.
+pub(crate) struct Address {
+    pub target: Target,
+    pub dest: DestId,
+    /// The switch it hangs on (or is), by position in the batch.
+    pub at: usize,
 }

@@ -32,9 +32,6 @@ pub(crate) struct Wiring {
     /// `ports[first[switch] + port]`.
     first: Vec<u32>,
     ports: Vec<(Behind, u32)>,
-    /// `words` a switch: the ports that lead to switches, by bit.
-    to_switches: Vec<u64>,
-    words: usize,
     /// Working links between switches: `near[near_first[s]..near_first[s + 1]]` = (neighbour, way).
     near_first: Vec<u32>,
     near: Vec<(u32, Way)>,
@@ -58,6 +55,8 @@ pub(crate) struct Batch {
     up_down_hops: Vec<Option<Vec<u16>>>,
     /// In a dragonfly, as `hops`: those of the shortest ways with the fewest global cables.
     fewest_global: Option<Vec<u8>>,
+    /// In a tree, by place of a port in [`Wiring`]: the destinations to which it leads as it should, see `plain`.
+    right: Vec<u64>,
 }
 
 impl Batch {
@@ -67,6 +66,11 @@ impl Batch {
         let at = switch as usize * self.up_down_hops.len() + j;
         let hops = self.fewest_global.as_ref().map_or(u8::MAX, |ways| ways[at]);
         if hops == u8::MAX { self.hops[at] } else { hops }
+    }
+
+    /// By port of a switch, the destinations to which it leads as it should; see `plain`.
+    pub fn right(&self, wiring: &Wiring, switch: u32) -> &[u64] {
+        &self.right[wiring.slots(switch)]
     }
 
     /// Hops of the way from `switch` to destination `j` of `dests` by up*/down*, one direction a switch: what tables
@@ -81,8 +85,6 @@ impl Wiring {
         let level = |s: SwitchId| structure.rank[s.index()];
         let (mut first, mut ports) = (vec![0], Vec::new());
         let (mut near_first, mut near, mut on) = (vec![0], Vec::new(), Vec::new());
-        let words = usize::from(fabric.max_radix()) / 64 + 1;
-        let mut to_switches = vec![0u64; fabric.switch_count() * words];
         for s in fabric.switches() {
             let base = ports.len();
             ports.resize(base + usize::from(fabric.radix(s)) + 1, (Behind::Nothing, u32::MAX));
@@ -98,8 +100,6 @@ impl Wiring {
                             std::cmp::Ordering::Equal => Way::Peer,
                         };
                         near.push((t.0, way));
-                        let port = usize::from(fabric.link_port(l));
-                        to_switches[s.index() * words + port / 64] |= 1 << (port % 64);
                         Behind::Switch(t.0, way)
                     }
                 };
@@ -114,7 +114,12 @@ impl Wiring {
         from_bottom.sort_by_key(|&s| structure.rank[s as usize]);
         let tree = matches!(structure.shape, Shape::Tree);
         let group = structure.shape.groups().map(|g| fabric.switches().map(|s| g.group(s)).collect());
-        Self { first, ports, to_switches, words, near_first, near, from_bottom, on, tree, group }
+        Self { first, ports, near_first, near, from_bottom, on, tree, group }
+    }
+
+    /// Places of a switch's ports, port 0 included.
+    fn slots(&self, switch: u32) -> std::ops::Range<usize> {
+        self.first[switch as usize] as usize..self.first[switch as usize + 1] as usize
     }
 
     /// What is behind a port, whatever number a table holds.
@@ -122,13 +127,6 @@ impl Wiring {
     pub fn behind(&self, switch: u32, port: u16) -> Behind {
         let slot = self.first[switch as usize] + u32::from(port);
         if slot < self.first[switch as usize + 1] { self.ports[slot as usize].0 } else { Behind::Nothing }
-    }
-
-    /// Whether a port, whatever number a table holds, leads to a switch.
-    #[inline]
-    pub fn leads_on(&self, switch: u32, port: u16) -> bool {
-        let (word, bit) = (usize::from(port / 64), port % 64);
-        word < self.words && self.to_switches[switch as usize * self.words + word] >> bit & 1 == 1
     }
 
     /// The working link at a port that [`behind`](Self::behind) found something at.
@@ -213,6 +211,7 @@ impl Wiring {
                 }
             }
         }
+        let below = if self.tree { up_down.clone() } else { Vec::new() };
         // Then up first, from the top down.
         for &s in self.from_bottom.iter().rev() {
             for &(t, way) in self.near(s) {
@@ -226,6 +225,7 @@ impl Wiring {
         for (j, &d) in dests.iter().enumerate() {
             hops[d as usize * size + j] = 0;
         }
+        let mut right = vec![0u64; if self.tree { self.ports.len() } else { 0 }];
         let mut seen = start.clone();
         let mut front = start;
         for hop in 1..u8::MAX {
@@ -236,6 +236,18 @@ impl Wiring {
                 let mut new = reached & !seen[s as usize];
                 next[s as usize] = new;
                 any |= new != 0;
+                if self.tree && new != 0 {
+                    for slot in self.slots(s) {
+                        let Behind::Switch(t, way) = self.ports[slot].0 else { continue };
+                        right[slot] |= new
+                            & front[t as usize]
+                            & match way {
+                                Way::Down => below[t as usize],
+                                Way::Up => !below[s as usize],
+                                Way::Peer => 0,
+                            };
+                    }
+                }
                 while new != 0 {
                     hops[s as usize * size + new.trailing_zeros() as usize] = hop;
                     new &= new - 1;
@@ -258,7 +270,7 @@ impl Wiring {
             }
             ways
         });
-        Batch { up_down, hops, up_down_hops: vec![None; size], fewest_global }
+        Batch { up_down, hops, up_down_hops: vec![None; size], fewest_global, right }
     }
 
     /// Hops to `dest` from every switch, of the ways with the fewest global cables; 255 where working cables lead nowhere.

@@ -274,12 +274,7 @@ def summary(net: Fabric) -> dict[str, Any]:
 
 
 def _link_speeds(net: Fabric) -> list[dict[str, Any]]:
-    import numpy as np
-
-    table = net.link_table()
-    speeds, counts = np.unique(table["bandwidth_bytes_per_s"][table["alive"]], return_counts=True)
-    pairs = zip(speeds.tolist(), counts.tolist(), strict=True)
-    return [{"bytes_per_second": speed, "links": number} for speed, number in sorted(pairs, reverse=True)]
+    return [{"bytes_per_second": speed, "links": number} for speed, number in net.link_speeds()]
 
 
 def text(result: dict[str, Any], *, title: str = "findings") -> str:

@@ -17,8 +17,6 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from netloom.findings import Finding, finding
 from netloom.nodes import Nodes
 
@@ -53,9 +51,10 @@ def findings_of(fabric: Fabric, nodes: Nodes | None = None, *, uplinks: bool = T
     >>> findings_of(nl.Fabric.generate("two-level:leaves=4,hosts=4,spines=2"))
     []
     """
-    nodes = nodes or Nodes(fabric)
     found: list[Finding] = []
-    fewer = [one.text(nodes) for one in fewer_uplinks(fabric)] if uplinks else []
+    lacking = fewer_uplinks(fabric) if uplinks else []
+    nodes = nodes or (Nodes(fabric) if lacking else None)
+    fewer = [one.text(nodes) for one in lacking] if nodes else []
     for kind, told in (
         ("wrong-rail", _wrong_rails(fabric)),
         ("fewer-uplinks", fewer),
@@ -67,11 +66,11 @@ def findings_of(fabric: Fabric, nodes: Nodes | None = None, *, uplinks: bool = T
 
 
 def _wrong_rails(fabric: Fabric) -> list[str]:
-    table = fabric.host_table()
-    if not np.asarray(table["rail"]).any():
+    if fabric.rails < 2:
         return []
+    table = fabric.host_table()
     names, machines = [str(name) for name in table["adapter"]], [str(name) for name in table["machine"]]
-    leaves = np.asarray(table["leaf"], np.int64).tolist()
+    leaves = table["leaf"].tolist()
     several = {machine for machine, times in Counter(machines).items() if times > 1}
     at: dict[int, Counter[str]] = defaultdict(Counter)
     for name, machine, leaf in zip(names, machines, leaves, strict=True):
@@ -142,6 +141,8 @@ def fewer_uplinks(fabric: Fabric) -> list[FewerUplinks]:
     """
     if fabric.regular or fabric.shape["kind"] == "dragonfly":
         return []
+    import numpy as np
+
     table, switch = fabric.link_table(), fabric.switch_table()
     level = np.concatenate([np.full(fabric.hosts, -1), np.asarray(switch["level"], np.int64)])
     source, target = np.asarray(table["source"], np.int64), np.asarray(table["target"], np.int64)

@@ -20,12 +20,11 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from netloom.findings import Finding, finding
 from netloom.nodes import Nodes
 
 if TYPE_CHECKING:
+    import numpy as np
     import numpy.typing as npt
 
     from netloom._core import Fabric
@@ -86,6 +85,11 @@ def slow_cables(fabric: Fabric) -> list[SlowCable]:
     >>> slow_cables(nl.Fabric.generate("two-level:leaves=4,hosts=4,spines=2"))
     []
     """
+    known = [speed for speed, _ in fabric.link_speeds()]
+    if not known or known[-1] >= _LESS * known[0]:
+        return []
+    import numpy as np  # Most fabrics have one speed, and do without.
+
     table = fabric.link_table()
     source, target = np.asarray(table["source"], np.int64), np.asarray(table["target"], np.int64)
     speed = np.asarray(table["bandwidth_bytes_per_s"], float)
@@ -97,14 +101,14 @@ def slow_cables(fabric: Fabric) -> list[SlowCable]:
         return []
     low, high = source[links], target[links]
     stage = _stages(level, group, low, high)
-    at_low, low_size = _usual(low, stage, speeds)
-    at_high, high_size = _usual(high, stage, speeds)
-    of_stage, stage_size = _usual(np.zeros_like(low), stage, speeds)
+    at_low, low_size = map(np.array, _usual(low, stage, speeds))
+    at_high, high_size = map(np.array, _usual(high, stage, speeds))
+    of_stage, stage_size = map(np.array, _usual(np.zeros_like(low), stage, speeds))
     hosts = low < fabric.hosts
     # Who has one cable of a kind says nothing: of a switch the stage does, of an adapter its leaf.
     at_low = np.where(low_size > 1, at_low, np.where(hosts, at_high, of_stage))
     at_high = np.where(high_size > 1, at_high, np.where(hosts & (low_size > 1), at_low, of_stage))
-    expected = np.maximum(np.minimum(at_low, at_high), _fastest(low, high, speeds))
+    expected = np.maximum(np.minimum(at_low, at_high), np.array(_fastest(low, high, speeds)))
     found = []
     for place in np.flatnonzero(speeds < _EQUAL_SPEED * expected).tolist():
         of = stage == stage[place]
@@ -124,9 +128,11 @@ def slow_cables(fabric: Fabric) -> list[SlowCable]:
 
 def findings_of(fabric: Fabric, nodes: Nodes | None = None) -> list[Finding]:
     """The same as findings, `slow-cable` and `slow-host-cable`: the first one by one, then their number."""
-    nodes = nodes or Nodes(fabric)
     found: list[Finding] = []
     slow = slow_cables(fabric)
+    if not slow:
+        return []
+    nodes = nodes or Nodes(fabric)
     for kind in ("slow-cable", "slow-host-cable"):
         of_kind = [one for one in slow if one.kind == kind]
         found += [finding(kind, f"{nodes.link(one.link)} {one.text}") for one in of_kind[:_NAMED]]
@@ -138,6 +144,8 @@ def findings_of(fabric: Fabric, nodes: Nodes | None = None) -> list[Finding]:
 
 def _levels(fabric: Fabric) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
     """Level and group of every node: hosts below all, in no group; a dragonfly's switches are all equal."""
+    import numpy as np
+
     switch = fabric.switch_table()
     below = np.full(fabric.hosts, -1)
     level, group = np.asarray(switch["level"], np.int64), np.asarray(switch["group"], np.int64)
@@ -161,7 +169,7 @@ def _stages(
 
 def _usual(
     node: npt.NDArray[np.int64], stage: npt.NDArray[np.int64], speeds: npt.NDArray[np.float64]
-) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]]:
+) -> tuple[list[float], list[int]]:
     """By cable: the speed that most cables of this node and stage have, and how many there are.
 
     Of speeds that equally many have, it is the faster.
@@ -172,15 +180,15 @@ def _usual(
         times.setdefault(row, Counter())[value] += 1
     most = {row: max(of.items(), key=lambda one: (one[1], one[0]))[0] for row, of in times.items()}
     size = {row: sum(of.values()) for row, of in times.items()}
-    return np.array([most[row] for row in rows]), np.array([size[row] for row in rows])
+    return [most[row] for row in rows], [size[row] for row in rows]
 
 
 def _fastest(
     low: npt.NDArray[np.int64], high: npt.NDArray[np.int64], speeds: npt.NDArray[np.float64]
-) -> npt.NDArray[np.float64]:
+) -> list[float]:
     """By cable: the fastest of those that join the same two nodes."""
     rows = list(zip(low.tolist(), high.tolist(), strict=True))
     most: dict[tuple[int, int], float] = {}
     for row, value in zip(rows, speeds.tolist(), strict=True):
         most[row] = max(value, most.get(row, 0.0))
-    return np.array([most[row] for row in rows])
+    return [most[row] for row in rows]

@@ -123,8 +123,10 @@ class Session:
             f"the time limit of {self.time_limit:g} s passed before there was anything to keep"
         )
 
-    def unless_late(self, work: Callable[[], _Found]) -> _Found:
+    def unless_late(self, work: Callable[[], _Found], *, least: float = 0.0) -> _Found:
         """Calls what looks at no time limit, on a thread that is left behind where the limit comes first.
+
+        It has `least` seconds whatever the limit is.
 
         Raises
         ------
@@ -133,6 +135,7 @@ class Session:
         """
         if self.left is None:
             return work()
+        granted = time.perf_counter() + least
         import threading
 
         found: list[_Found] = []
@@ -144,12 +147,15 @@ class Session:
             except BaseException as error:
                 failed.append(error)
 
+        def left() -> float:
+            return max(self.left or 0.0, granted - time.perf_counter())
+
         thread = threading.Thread(target=call, daemon=True)
-        if self.left > 0:
+        if left() > 0:
             thread.start()
         try:
-            while thread.is_alive() and self.left > 0:
-                thread.join(min(0.05, self.left))
+            while thread.is_alive() and (wait := left()) > 0:
+                thread.join(min(0.05, wait))
         finally:
             self.left_behind |= thread.is_alive()
         if failed:

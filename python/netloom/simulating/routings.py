@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from netloom._core import Scenario, Simulation
 
 Tables = Literal["parquet", "csv"]
+_TABLES_S = 1.0
+"""Tables have so many seconds, however short the time limit is: even one of 0 keeps what is there."""
 
 
 @dataclass(frozen=True)
@@ -320,11 +322,11 @@ def _simulated(session: Session, given: Scenario, kept: Checkpoint | None, table
             states[word] = state
 
     # Tables that can't be used are refused before the first routing runs, not after hours of others.
-    made = {
-        word: given.routes(word)
-        for word in given.routings
-        if word not in done and not word.startswith("optimized")
-    }
+    plain = [word for word in given.routings if word not in done and not word.startswith("optimized")]
+    try:
+        made = session.unless_late(lambda: {word: given.routes(word) for word in plain}, least=_TABLES_S)
+    except TimeoutError:
+        raise session.too_late() from None
 
     def work(word: str, threads: int, left: float | None, progress: Any) -> Recorded:
         told = None

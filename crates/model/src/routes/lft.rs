@@ -88,12 +88,13 @@ impl Lft {
     ///
     /// # Panics
     /// If the rows differ in length.
-    pub fn from_narrow_rows(rows: Vec<Vec<u8>>, dests: usize) -> Self {
+    pub fn from_narrow_rows(rows: Vec<impl Into<Arc<[u8]>>>, dests: usize) -> Self {
         let rows = rows
             .into_iter()
             .map(|row| {
+                let row: Arc<[u8]> = row.into();
                 assert_eq!(row.len(), dests, "a row has one entry a destination");
-                Row::Narrow(row.into())
+                Row::Narrow(row)
             })
             .collect();
         Self { dests, rows }

@@ -676,20 +676,28 @@ impl Stage {
     /// Routes that were checked here as an object: they are not checked again.
     fn checked(&self, routes: Routes) -> PyRoutes {
         let made = PyRoutes::new(routes, &self.shared);
-        let mut sound = self.sound.lock().unwrap_or_else(PoisonError::into_inner);
-        sound.retain(|known| known.strong_count() > 0);
-        sound.push(Arc::downgrade(&made.routes));
+        self.remember(&made.routes);
         made
     }
 
-    /// Refuses routes that must not be run, unless they were checked before.
+    fn remember(&self, routes: &Arc<Routes>) {
+        let mut sound = self.sound.lock().unwrap_or_else(PoisonError::into_inner);
+        sound.retain(|known| known.strong_count() > 0);
+        sound.push(Arc::downgrade(routes));
+    }
+
+    /// Refuses routes that must not be run, unless they were checked before. It remembers them if they may be.
     ///
     /// # Errors
     /// As [`Stage::check`].
     pub fn check_once(&self, word: &str, routes: &Arc<Routes>) -> Result<(), ComposeError> {
         let is = |known: &Weak<Routes>| std::ptr::eq(known.as_ptr(), Arc::as_ptr(routes));
         let known = self.sound.lock().unwrap_or_else(PoisonError::into_inner).iter().any(is);
-        if known { Ok(()) } else { self.check(word, routes) }
+        if !known {
+            self.check(word, routes)?;
+            self.remember(routes);
+        }
+        Ok(())
     }
 
     /// The number of a job.

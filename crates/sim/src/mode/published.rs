@@ -6,8 +6,9 @@
 //!
 //! `native/steering/netloom_modes.h` has the same steps in C, in the same order, and a test holds both to the same decisions.
 //!
-//! A GET sends a flit a packet, and its data are there one L after the last request: 1 in place of 1/2. The paper says only that such a model can be
-//! derived; the authors' library counts a fifth of the flits and keeps 1/2.
+//! A GET sends a flit a packet of 64 bytes, where a PUT sends five (sec. 2.1), and its data are there one L after the last request: 1 in place of
+//! 1/2. That is derived here; the paper says only that such a model can be (sec. 2.4), and the authors' library divides a PUT's flits by five and
+//! keeps 1/2.
 //!
 //! What the paper does not say and is ours: a message's counters are its own, known once its last response has come; messages that are not
 //! decided on are not counted; equal times change nothing, so neither does 0/0, where nothing is known.

@@ -109,6 +109,26 @@ impl Hardware for Moving {
     };
 }
 
+/// [`Config::infiniband`] whose inputs hold many packets that wait, as Ethernet's queues by output do.
+pub(crate) struct Deep;
+
+/// The same with a congestion control.
+pub(crate) struct Managed;
+
+impl Hardware for Deep {
+    const KNOWN: Option<Features> = match InfiniBand::KNOWN {
+        Some(features) => Some(Features { head_of_line: false, by_place: false, ..features }),
+        None => None,
+    };
+}
+
+impl Hardware for Managed {
+    const KNOWN: Option<Features> = match Deep::KNOWN {
+        Some(features) => Some(Features { ahead: false, control: true, ..features }),
+        None => None,
+    };
+}
+
 /// [`Config::infiniband`] with several lanes.
 pub(crate) struct Lanes;
 
@@ -132,6 +152,7 @@ impl Hardware for ChosenLanes {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::congestion::{Congestion, ControlKind, Qcn};
 
     /// Else the profiles would run, but slowly.
     #[test]
@@ -139,6 +160,11 @@ mod tests {
         assert_eq!(Codes::KNOWN, Some(Features::of(&Config::codes(), true)));
         assert_eq!(InfiniBand::KNOWN, Some(Features::of(&Config::infiniband(), true)));
         assert_eq!(Moving::KNOWN, Some(Features::of(&Config::infiniband(), false)));
+        let deep = Config { head_of_line: false, ..Config::infiniband() };
+        assert_eq!(Deep::KNOWN, Some(Features::of(&deep, true)));
+        let managed =
+            Config { congestion: Some(Congestion::new(ControlKind::Qcn(Qcn::default()), 1)), ..deep };
+        assert_eq!(Managed::KNOWN, Some(Features::of(&managed, false)));
         let lanes = Config { lanes: 2, ..Config::infiniband() };
         assert_eq!(Lanes::KNOWN, Some(Features::of(&lanes, false)));
     }

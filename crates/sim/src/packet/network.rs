@@ -124,6 +124,9 @@ impl<'f, C: Choice, P: Program, O: Observer> Network<'f, C, P, O> {
         if C::LOOKS {
             ports.watch(!C::LOCAL);
         }
+        if O::LISTENS {
+            ports.count_waiting();
+        }
         if move_on && features.by_place {
             ports.inputs.let_move(fabric);
         }

@@ -57,7 +57,7 @@ def simulate(
 
     Ctrl-C, SIGTERM and `--time-limit` end what still runs and keep what is known so far. Results are the
     same for any number of threads: several routings run side by side, a thread each. `--threads 2` and more
-    cut a single one into partitions, which is faster only if each thread has a core of its own.
+    also cut a single one into partitions, which is seldom faster.
 
     Parameters
     ----------

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::hash::Hash;
 use std::sync::Arc;
 
-use netloom_model::{DestId, Fabric, Lft, LinkId, NO_PORT, SwitchId};
+use netloom_model::{DestId, Fabric, Lft, LftRow, LinkId, SwitchId};
 
 use super::{Choice, Here, Outputs};
 
@@ -52,11 +52,18 @@ impl<T: Copy + Eq + Hash> Table<T> {
         let (mut look, mut ranks) = (Vec::<u32>::with_capacity(fabric.switch_count() * blocks), Vec::new());
         for s in fabric.switches() {
             let (row, rank_of) = (lft.row(s), rank_of(s));
+            let rank = |port: usize| rank_of.get(port).copied().unwrap_or(none);
             for first in (0..dests).step_by(BLOCK) {
-                let block: [T; BLOCK] = std::array::from_fn(|d| {
-                    let port = if first + d < dests { row.port(DestId((first + d) as u32)) } else { NO_PORT };
-                    rank_of.get(usize::from(port)).copied().unwrap_or(none)
-                });
+                let entries = first..dests.min(first + BLOCK);
+                let mut block = [none; BLOCK];
+                match row {
+                    LftRow::Narrow(row) => {
+                        block.iter_mut().zip(&row[entries]).for_each(|(at, &port)| *at = rank(port.into()));
+                    }
+                    LftRow::Wide(row) => {
+                        block.iter_mut().zip(&row[entries]).for_each(|(at, &port)| *at = rank(port.into()));
+                    }
+                }
                 // It looks as the block before it, or as that of the switch before, most of the time.
                 let same = |&look: &u32| ranks[look as usize * BLOCK..][..BLOCK] == block;
                 let above = look.len().checked_sub(blocks).map(|at| look[at]);

@@ -8,7 +8,7 @@ use crate::packet::choice::Here;
 use crate::packet::hardware::Hardware;
 use crate::packet::network::Network;
 use crate::packet::pool::Packet;
-use crate::packet::switch::{Head, Lane, Mover, next_in_turn};
+use crate::packet::switch::{Head, Mover, next_in_turn};
 use crate::program::Program;
 
 impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
@@ -22,27 +22,16 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
         index: u32,
     ) {
         let &Packet { wire, .. } = packet;
-        let by_place = self.ports.features::<H>().by_place;
         let port = self.ports.port(link);
         let place = port.to_place();
-        if by_place {
-            let back = self.ports.back(out, place);
-            self.ports.at::<H>(out, lane).waiting.add_place(place);
-            self.ports.inputs.wait(back, lane, index);
-        } else if self.ports.features::<H>().by_input() {
-            let at = self.ports.index::<H>(out, lane);
-            let waiting = &mut self.ports.lane[at].waiting;
-            let input = (place, self.ports.cables[switch.index()].into());
-            self.ports.queues.push((at, waiting), input, &mut self.packets, index);
-        } else {
-            self.ports.at::<H>(out, lane).waiting.push(&mut self.packets, index);
-        }
+        let cables = || self.fabric.switch_links(switch).len();
+        self.ports.wait::<H>((out, lane), (place, cables), &mut self.packets, index);
         if C::LOOKS && self.moves {
             let set = self.choice.set_of(Here::of(packet, switch));
             if set == 0 {
                 return;
             }
-            if by_place {
+            if self.ports.features::<H>().by_place {
                 let back = self.ports.back(out, place);
                 self.ports.inputs.stay((switch.0, place), back, lane, Mover { home: out, set, wire });
             } else {
@@ -72,63 +61,17 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
     /// Takes the packet whose turn it is from those that wait for room, if there is room for it.
     #[inline(always)]
     pub(in crate::packet) fn next_admitted<H: Hardware>(&mut self, link: u32, lane: u8) -> Option<u32> {
-        let at = self.ports.index::<H>(link, lane);
-        let state = &self.ports.lane[at];
+        let state = &self.ports.lane[self.ports.index::<H>(link, lane)];
         if state.waiting.is_empty() {
             return None;
         }
-        if self.ports.features::<H>().by_input() {
-            return self.next_in_queues::<H>(link, lane);
-        }
-        if !self.ports.features::<H>().by_place {
-            return self.next_in_list::<H>(link, lane);
-        }
-        let (place, room) = (next_in_turn(state.waiting.places(), state.turn), state.out_room);
-        let index = self.ports.inputs.packet(self.ports.back(link, place), lane);
-        if i32::from(self.packets.get(index).wire) > room {
+        let room = state.out_room;
+        let turn = self.ports.whose_turn::<H>(link, lane, &self.packets);
+        if i32::from(self.packets.get(turn.packet).wire) > room {
             return None;
         }
-        self.ports.lane[at].waiting.remove_place(place);
-        Some(index)
-    }
-
-    /// The same where every input has a queue.
-    #[inline(always)]
-    fn next_in_queues<H: Hardware>(&mut self, link: u32, lane: u8) -> Option<u32> {
-        let at = self.ports.index::<H>(link, lane);
-        let Lane { waiting, turn, out_room, .. } = self.ports.lane[at];
-        let (place, index) = self.ports.queues.next(at, waiting, turn);
-        if i32::from(self.packets.get(index).wire) > out_room {
-            return None;
-        }
-        self.ports.queues.pop((at, &mut self.ports.lane[at].waiting), place, &self.packets);
-        Some(index)
-    }
-
-    /// The same where those that wait are a list: with inputs in turn, one of each at most.
-    #[inline(always)]
-    fn next_in_list<H: Hardware>(&mut self, link: u32, lane: u8) -> Option<u32> {
-        let at = self.ports.index::<H>(link, lane);
-        let state = &self.ports.lane[at];
-        let mut before = None;
-        if self.ports.features::<H>().in_turn {
-            // The first input after the last one.
-            let (mut nearest, mut last) = (u32::MAX, None);
-            for index in state.waiting.iter(&self.packets) {
-                let number = self.ports.port[self.packets.get(index).via as usize].to_number;
-                let distance = state.inputs_before(number);
-                if distance < nearest {
-                    (nearest, before) = (distance, last);
-                }
-                last = Some(index);
-            }
-        }
-        let index = before.map_or(state.waiting.first(), |b| self.packets.get(b).next);
-        if i32::from(self.packets.get(index).wire) > state.out_room {
-            return None;
-        }
-        self.ports.lane[at].waiting.remove_after(&mut self.packets, before);
-        Some(index)
+        self.ports.end_wait::<H>((link, lane), turn, &mut self.packets);
+        Some(turn.packet)
     }
 
     /// A packet has got the room it waited for.
@@ -217,13 +160,8 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
         let wire = i32::from(packet.wire);
         let home_lane = self.lane_out::<H>(home, &packet);
         let place = self.ports.port(packet.via).to_place();
-        if self.ports.features::<H>().by_place {
-            self.ports.at::<H>(home, home_lane).waiting.remove_place(place);
-        } else {
-            let waiting = &mut self.ports.at::<H>(home, home_lane).waiting;
-            let before = waiting.iter(&self.packets).take_while(|&i| i != index).last();
-            waiting.remove_after(&mut self.packets, before);
-        }
+        let turn = self.ports.turn_of::<H>((home, home_lane), (place, index), &self.packets);
+        self.ports.end_wait::<H>((home, home_lane), turn, &mut self.packets);
         self.notify_move::<H>(link, lane, index);
         self.ports.queue(home, -wire, self.now);
         self.ports.queue(link, wire, self.now);

@@ -18,7 +18,7 @@ use crate::packet::hardware::Hardware;
 use crate::packet::host::Outgoing;
 use crate::packet::network::Network;
 use crate::packet::pool::NONE;
-use crate::packet::switch::{Port, next_in_turn};
+use crate::packet::switch::Port;
 use crate::program::Program;
 
 /// So many events are read at a time: what they begin with fits the nearest cache.
@@ -87,18 +87,9 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
     /// Reads the packet that waits first for a link of a switch, and the link that it came by.
     #[inline(always)]
     pub(in crate::packet) fn read_waiting<H: Hardware>(&self, link: u32) -> u64 {
-        let lane = self.ports.lane_of::<H>(link);
-        if lane.waiting.is_empty() {
-            return 0;
+        match self.ports.near_turn::<H>(link, &self.packets) {
+            NONE => 0,
+            index => self.ports.lane_of::<H>(self.packets.get(index).via).free_at,
         }
-        let first = if self.ports.features::<H>().by_place {
-            let place = next_in_turn(lane.waiting.places(), lane.turn);
-            self.ports.inputs.packet(self.ports.back(link, place), 0)
-        } else if self.ports.features::<H>().by_input() {
-            self.ports.queues.next(self.ports.index::<H>(link, 0), lane.waiting, lane.turn).1
-        } else {
-            lane.waiting.first()
-        };
-        self.ports.lane_of::<H>(self.packets.get(first).via).free_at
     }
 }

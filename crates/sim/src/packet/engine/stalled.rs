@@ -19,9 +19,10 @@ use super::deadlock::cycle;
 use crate::SimError;
 use crate::observe::Observer;
 use crate::packet::choice::Choice;
+use crate::packet::hardware::Any;
 use crate::packet::network::Network;
 use crate::packet::pool::NONE;
-use crate::packet::switch::{Port, next_in_turn};
+use crate::packet::switch::Port;
 use crate::program::Program;
 use crate::stalled::{Awaited, idle};
 
@@ -89,28 +90,6 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
     /// The jobs that the run's end waits for, as far as they are here.
     pub(in crate::packet) fn awaited(&self) -> Vec<Awaited> {
         self.program.awaited(&|host| self.desk.is_here(host))
-    }
-
-    /// The packet whose turn it is among those that wait for room in a lane's output buffer, as `next_admitted` has it.
-    fn next_waiting(&self, link: u32, lane: u8) -> Option<u32> {
-        let state = &self.ports.lane[link as usize * self.ports.lanes + usize::from(lane)];
-        if state.waiting.is_empty() {
-            return None;
-        }
-        if self.ports.features.by_place {
-            let place = next_in_turn(state.waiting.places(), state.turn);
-            return Some(self.ports.inputs.packet(self.ports.back(link, place), lane));
-        }
-        if self.ports.features.by_input() {
-            let at = link as usize * self.ports.lanes + usize::from(lane);
-            return Some(self.ports.queues.next(at, state.waiting, state.turn).1);
-        }
-        let mut waiting = state.waiting.iter(&self.packets);
-        if !self.ports.features.in_turn {
-            return waiting.next();
-        }
-        let number = |index: u32| self.ports.port[self.packets.get(index).via as usize].to_number;
-        waiting.min_by_key(|&index| state.inputs_before(number(index)))
     }
 
     /// The wire bytes of the packet that a lane sends next; 0 if it has none.
@@ -196,7 +175,9 @@ impl<'p, 'f, C: Choice, P: Program, O: Observer> Blocked<'p, 'f, C, P, O> {
         let wire = part.wire_of_next(link, lane);
         let sends = wire > 0 && i64::from(wire) <= room.to_send;
         let fits = |index: u32| i64::from(part.packets.get(index).wire) <= room.to_queue;
-        part.ports.port(link).to == Port::HOST || sends || part.next_waiting(link, lane).is_some_and(fits)
+        let next = || part.ports.whose_turn::<Any>(link, lane, &part.packets).packet;
+        let somebody = !part.ports.lane[at].waiting.is_empty();
+        part.ports.port(link).to == Port::HOST || sends || (somebody && fits(next()))
     }
 
     /// Whether all that a blocked lane lacks is held by packets that wait at its far end: the first of them holds up the others, or no other is on its way.

@@ -100,6 +100,7 @@ impl<C: Choice, P: Split, O: Observer> Network<'_, C, P, O> {
                 ports.lane.len(),
                 ports.inputs.shape(),
                 ports.queues.outputs(),
+                ports.waiting_bytes.len(),
             )
         };
         let built = shape(&self.ports);

@@ -19,7 +19,7 @@ use crate::SimError;
 use crate::calendar::{END_PS, Event, MOST_DATA, NEVER};
 use crate::observe::Observer;
 use crate::packet::choice::{Choice, Here, Outputs};
-use crate::packet::hardware::{Any, ChosenLanes, Codes, Hardware, InfiniBand, Lanes, Moving};
+use crate::packet::hardware::{Any, ChosenLanes, Codes, Deep, Hardware, InfiniBand, Lanes, Managed, Moving};
 use crate::packet::network::Network;
 use crate::packet::pool::{List, NONE, Origin, Packet};
 use crate::packet::switch::{Lane, Port};
@@ -95,11 +95,15 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
             self.run_slice_of::<Any>(end_ps, left)
         } else if features == Codes::KNOWN {
             self.run_slice_of::<Codes>(end_ps, left)
-        } else if features == InfiniBand::KNOWN {
+        } else if features == Deep::KNOWN {
+            self.run_slice_of::<Deep>(end_ps, left)
+        } else if features == Managed::KNOWN {
+            self.run_slice_of::<Managed>(end_ps, left)
+        } else if !C::LOOKS && !C::LANES && features == InfiniBand::KNOWN {
             self.run_slice_of::<InfiniBand>(end_ps, left)
-        } else if features == Moving::KNOWN {
+        } else if !C::LANES && features == Moving::KNOWN {
             self.run_slice_of::<Moving>(end_ps, left)
-        } else if features == Lanes::KNOWN {
+        } else if !C::LANES && features == Lanes::KNOWN {
             self.run_slice_of::<Lanes>(end_ps, left)
         } else if features == ChosenLanes::KNOWN {
             self.run_slice_of::<ChosenLanes>(end_ps, left)

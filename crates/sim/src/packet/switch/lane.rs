@@ -1,7 +1,7 @@
 //! A lane of a link at its sending end: one line of the cache.
 //!
 //! Room that the far end gives back travels: a [`Credit`] counts from its time on. Packets that wait for room in the output buffer are a list,
-//! or bits of the inputs that hold them.
+//! or bits of the inputs that hold them or have queues of them; see `turn`.
 //!
 //! Invariants: no room is negative; the times of a lane's credits don't fall.
 
@@ -52,7 +52,8 @@ impl Credit {
     }
 }
 
-/// Packets that wait for room in an output buffer: a list; or, where an input holds one at most, bits of the inputs' places.
+/// Packets that wait for room in an output buffer: a list; or bits, by place, of the inputs that hold one, or of those (in groups, if there are
+/// many) that have a queue.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct Waiting {
     /// By place: the other bits than those that are set.
@@ -95,9 +96,9 @@ impl Waiting {
         self.list.iter(packets)
     }
 
-    // ---- by place
+    // ---- bits
 
-    /// The places of inputs where somebody waits.
+    /// The places of inputs (of `queues`, groups of inputs) where somebody waits.
     #[inline(always)]
     pub fn places(self) -> u64 {
         !(u64::from(self.list.tail) << 32 | u64::from(self.list.head))

@@ -7,6 +7,7 @@ mod loads;
 mod ports;
 mod queues;
 mod room;
+mod turn;
 mod waits;
 
 pub(crate) use heads::{Head, Heads};

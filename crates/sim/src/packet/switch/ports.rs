@@ -144,10 +144,10 @@ pub(crate) struct Ports {
     pub waits: Waits,
     /// What waits at inputs, where these are known by their places.
     pub inputs: Inputs,
-    /// Cables of every switch, where `queues` asks for them.
-    pub cables: Vec<u16>,
     /// What waits behind others of its input, where inputs hold many and have turns.
     pub queues: Queues,
+    /// Bytes that wait, `[link * lanes + lane]`, where they are counted; see `turn`.
+    pub waiting_bytes: Vec<u32>,
     /// The first so many links are the hosts'.
     pub hosts: usize,
     /// Links have several speeds.
@@ -202,11 +202,7 @@ impl Ports {
             remote: RemoteLoads::default(),
             waits: Waits::new(links, lanes),
             inputs: if features.by_place { Inputs::new(fabric, lanes) } else { Inputs::default() },
-            cables: if features.by_input() {
-                fabric.switches().map(|switch| fabric.switch_links(switch).len() as u16).collect()
-            } else {
-                Vec::new()
-            },
+            waiting_bytes: Vec::new(),
             queues: Queues::new(if features.by_input() { lane.len() } else { 0 }),
             lane,
             hosts: fabric.host_count(),
@@ -345,24 +341,8 @@ impl Ports {
         let held = |lane: &Lane| {
             if out { room - lane.out_room as u32 } else { lane.queue.iter(packets).map(wire).sum() }
         };
-        let waits = |lane: usize| self.waiting(link, lane as u8, packets).map(wire).sum::<u32>();
+        let waits = |lane: usize| self.bytes_waiting(link, lane as u8, packets);
         self.lanes_of::<H>(link).iter().enumerate().map(|(k, lane)| waits(k) + held(lane)).sum()
-    }
-
-    /// The packets that wait for an output and a lane.
-    pub fn waiting(&self, link: u32, lane: u8, packets: &Pool<Packet>) -> impl Iterator<Item = u32> {
-        let waiting = self.lane[link as usize * self.lanes + usize::from(lane)].waiting;
-        let by_place = self.features.by_place;
-        let mut places = if by_place { waiting.places() } else { 0 };
-        let first = link - if by_place { self.port(link).place() } else { 0 };
-        let by_place = std::iter::from_fn(move || {
-            let place = (places != 0).then(|| places.trailing_zeros())?;
-            places &= places - 1;
-            Some(self.inputs.packet(first + place, lane))
-        });
-        let list = if self.features.by_place || self.features.by_input() { Waiting::NOBODY } else { waiting };
-        let queued = self.queues.iter(link as usize * self.lanes + usize::from(lane), packets);
-        by_place.chain(queued).chain(list.iter(packets))
     }
 
     /// The link that leads back along the cable of an input, as counted from an output of the same switch.

@@ -35,20 +35,20 @@ impl Queues {
         self.of.len()
     }
 
-    /// A packet from the input at `place` waits for an output of a switch of so many cables.
+    /// A packet from the input at `place` waits for an output of a switch of so many cables, asked when the first comes.
     pub fn push(
         &mut self,
         (output, waiting): (usize, &mut Waiting),
-        (place, cables): (u32, usize),
+        (place, cables): (u32, impl FnOnce() -> usize),
         packets: &mut Pool<Packet>,
         index: u32,
     ) {
         let queues = &mut self.of[output];
         if queues.is_empty() {
-            *queues = vec![List::EMPTY; cables];
+            *queues = vec![List::EMPTY; cables()];
         }
         queues[place as usize].push(packets, index);
-        waiting.add_place(place / group(cables));
+        waiting.add_place(place / group(queues.len()));
     }
 
     /// The input whose turn it is, where the one served last has the number `turn`, and its first packet; somebody waits.
@@ -101,7 +101,7 @@ mod tests {
         let (mut queues, mut packets, mut waiting) = (Queues::new(1), Pool::new(), Waiting::NOBODY);
         for &place in from {
             let index = packets.take(Packet::new(DestId(0), 64, 0, 0));
-            queues.push((0, &mut waiting), (place, cables), &mut packets, index);
+            queues.push((0, &mut waiting), (place, || cables), &mut packets, index);
         }
         assert_eq!(queues.iter(0, &packets).count(), from.len());
         let mut served = Vec::new();
