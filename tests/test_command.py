@@ -65,7 +65,7 @@ SEARCHING = {
 """Verbs that make routes, or prove bounds: a budget ends that."""
 THREADED = SEARCHING | {
     *("check", "infer", "interference", "plan", "lanes write", "loop live", "apply plan", "apply send"),
-    *("apply rollback", "study chapter4", "study sampling", "study afar"),
+    *("apply rollback", "study chapter4", "study sampling", "study afar", "study table32"),
 }
 SEEDED = (THREADED - {"apply rollback"}) | {
     *(
@@ -74,6 +74,7 @@ SEEDED = (THREADED - {"apply rollback"}) | {
         "traffic show",
         "traffic place",
         "traffic convert",
+        "traffic pairs",
         "watch",
         "diagnose",
     ),

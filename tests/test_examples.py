@@ -11,7 +11,10 @@ from netloom import examples
 from netloom.cli.parser.usage import EXAMPLES, MADE_BY, NEEDS, TRACE, script
 from netloom.cli.parser.verbs import VERBS
 
-STUDIES = ("study chapter4", "study sampling", "study afar", "study steps", "study modes", "loop table")
+STUDIES = (
+    *("study chapter4", "study sampling", "study afar", "study steps", "study modes", "loop table"),
+    *("study table32", "study page"),
+)
 PICTURES = (
     "history",
     "slowdown",
@@ -59,7 +62,7 @@ def test_every_verb_has_an_example():
         for verb, entry in VERBS.items()
         for name in ([verb] if isinstance(entry, str) else [f"{verb} {one}" for one in entry[1]])
     }
-    assert commands - {"demo", "completion"} == set(EXAMPLES)
+    assert commands - {"demo", "completion"} | {"diagnose pairs"} == set(EXAMPLES)
     assert NEEDS.keys() | MADE_BY.keys() <= EXAMPLES.keys()
 
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from netloom.cli.shared import render
-from netloom.cli.shared.options import Options
+from netloom.cli.shared.options import Seeded
 from netloom.cli.shared.run import Run
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
-def pairs(fabric: str, routes: str, /, *, options: Options | None = None) -> int:
+def pairs(fabric: str, routes: str, /, *, options: Seeded | None = None) -> int:
     """Choose few rounds of tests of pairs that cross every cable both ways and tell all cables apart.
 
     Pairs of a round share no link: each measures its own way. `netloom diagnose pairs` reads the table once
@@ -30,7 +30,7 @@ def pairs(fabric: str, routes: str, /, *, options: Options | None = None) -> int
     from netloom.nodes import Nodes
     from netloom.pairs.answer import pair_rounds
 
-    run = Run("traffic-pairs", options or Options(), endings=(".csv",))
+    run = Run("traffic-pairs", options or Seeded(), endings=(".csv",))
     net = run.fabric(fabric)
     found = pair_rounds(net, run.routes(routes, net, None), seed=run.seed, session=run)
     names, nodes = net.host_names, Nodes(net)

@@ -86,7 +86,7 @@ def slow_cables(fabric: Fabric) -> list[SlowCable]:
     []
     """
     known = [speed for speed, _ in fabric.link_speeds()]
-    if not known or known[-1] >= _LESS * known[0]:
+    if not known or known[-1] >= _EQUAL_SPEED * known[0]:
         return []
     import numpy as np  # Most fabrics have one speed, and do without.
 

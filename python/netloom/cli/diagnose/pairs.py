@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Annotated, Any
 
 from netloom.cli.shared import options, render
-from netloom.cli.shared.options import Options
+from netloom.cli.shared.options import Threaded
 from netloom.cli.shared.run import Run
 
 _TOLD = 5
@@ -20,7 +20,7 @@ def pairs(
     /,
     *,
     healthy: Annotated[float | None, options.within(1, 100)] = None,
-    options: Options | None = None,
+    options: Threaded | None = None,
 ) -> int:
     """Explain slow pairs of hosts: a cable, a host, or other pairs that met them on a link.
 
@@ -42,7 +42,7 @@ def pairs(
     """
     from netloom.pairs.answer import diagnose_pairs
 
-    run = Run("diagnose-pairs", options or Options(), product=False)
+    run = Run("diagnose-pairs", options or Threaded(), product=False)
     result = diagnose_pairs(fabric, routes, tests, healthy_percent=healthy, session=run)
     rows = [{**row, "round": row["round"] or ""} for row in result["slow_pairs"]]
     found = result["slow"] > 0 or result["doubt"] is not None

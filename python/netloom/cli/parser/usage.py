@@ -146,7 +146,7 @@ EXAMPLES: dict[str, str] = {
     "study list": "netloom study list --paper 000",
     "study chapter4": "netloom study chapter4 lulesh-512 --lanes 5 --bases none",
     "study table32": "netloom study table32 bisection --models basic,partitioned --each 30 -o static.json",
-    "study page": "netloom study page static.json -o papers.md",
+    "study page": "netloom study page static.json --measured '2026-11-28, two cores' -o papers.md",
     "study sampling": "netloom study sampling --repeats 2 -o sampled.json",
     "study hashes": "netloom study hashes gf md5",
     "study bandwidth": "netloom study bandwidth 2.0 0.81 0.2",

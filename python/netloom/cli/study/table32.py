@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from netloom.cli.shared import options, render
 from netloom.cli.shared.exits import UsageError
-from netloom.cli.shared.options import Options
+from netloom.cli.shared.options import Computing
 from netloom.cli.shared.run import Run
 
 
@@ -16,7 +16,7 @@ def table32(
     fabric: str | None = None,
     models: str = "basic,partitioned,combined",
     each: Annotated[float, options.within(0, 1e6)] = 60.0,
-    options: Options | None = None,
+    options: Computing | None = None,
 ) -> int:
     """Table 3.2 of the dissertation: AR gaps of its integer models, each from ftree's tables.
 
@@ -40,7 +40,7 @@ def table32(
     from netloom.exact.solvers import solver_named
     from netloom.studies.static import runs
 
-    run = Run("static-study", options or Options(), product=False, searches=False)
+    run = Run("static-study", options or Computing(), product=False)
     try:
         asked = runs.known_models([word.strip() for word in models.split(",")])
     except ValueError as error:
@@ -66,7 +66,7 @@ def table32(
                     if bars is not None and task is not None:
                         bars.update(task, completed=len(rows), told=f"{source}, {net.hosts} hosts: {model}")
                     limit = each if left is None else min(each, left)
-                    threads, seed = run.options.threads, run.seed
+                    threads, seed = run.threads, run.seed
                     row = runs.solved(
                         spec, net, source, wanted, model, time_limit=limit, threads=threads, seed=seed
                     )
