@@ -79,7 +79,7 @@ SEEDED = (THREADED - {"apply rollback"}) | {
         "diagnose",
     ),
     *("sweep run", "sweep merge", "study steps", "study modes", "plot matrix", "plot coefficients"),
-    "plot sweep",
+    *("plot sweep", "study hashes"),
 }
 """Verbs that draw at random, or read traffic: jobs files may place ranks at random."""
 

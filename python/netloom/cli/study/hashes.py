@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from netloom.cli.shared import render
-from netloom.cli.shared.options import Options
+from netloom.cli.shared.options import Seeded
 from netloom.cli.shared.run import Run
 from netloom.studies import hashes as studied
 
 
-def hashes(*hash: str, options: Options | None = None) -> int:
+def hashes(*hash: str, options: Seeded | None = None) -> int:
     """Figure 2.10 of the dissertation: a bit of a packet's id and a link's number, for links 1 to 1,024.
 
     A sampled packet keeps this bit of a link. The one of a field repeats along the links, a pseudo-random
@@ -26,7 +26,7 @@ def hashes(*hash: str, options: Options | None = None) -> int:
     options
         Common options; `--seed` draws the packet's id, `-o` writes the result (.json, .csv, else text).
     """
-    run = Run("hashes-study", options or Options(), product=False)
+    run = Run("hashes-study", options or Seeded(), product=False)
     packet = random.Random(run.seed).getrandbits(32)
     modulus = studied.modulus_of("gf")
     names = hash or (f"{modulus:#x},{studied.OF_THE_SOURCE:#x}", "md5")
