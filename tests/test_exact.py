@@ -176,7 +176,7 @@ def test_a_missing_solver_is_named(monkeypatch):
 
     monkeypatch.setitem(sys.modules, "highspy", None)
     fabric, traffic = small_case(0)
-    with pytest.raises(nl.OptimizeError, match=r"pip install 'netloom\[exact\]'"):
+    with pytest.raises(nl.OptimizeError, match=r"pip install 'netloom-hpc\[exact\]'"):
         exact.solve(fabric, traffic, solver="highs")
 
 

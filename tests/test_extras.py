@@ -286,7 +286,7 @@ def test_the_library_names_the_extra_too(monkeypatch):
         (fabric.to_networkx, "networkx"),
         (fabric.to_pandas, "pandas"),
     ):
-        with pytest.raises(nl.NotInstalledError, match=rf"pip install 'netloom\[{extra}\]'") as raised:
+        with pytest.raises(nl.NotInstalledError, match=rf"pip install 'netloom-hpc\[{extra}\]'") as raised:
             call_()
         assert isinstance(raised.value, ImportError)
         assert isinstance(raised.value, nl.NetloomError)

@@ -177,7 +177,9 @@ def test_a_wrong_design_is_refused_with_its_line(text, told):
 
 def test_a_design_without_scipy_is_told(monkeypatch):
     monkeypatch.setitem(sys.modules, "scipy", None)
-    with pytest.raises(NotInstalledError, match=r"SciPy is not installed: pip install 'netloom\[scipy\]'"):
+    with pytest.raises(
+        NotInstalledError, match=r"SciPy is not installed: pip install 'netloom-hpc\[scipy\]'"
+    ):
         parsed('design = "latin-hypercube"\nsamples = 4\nranges = { a = [1, 2] }\n')
 
 

@@ -115,7 +115,10 @@ def test_dask_that_is_not_installed_is_told(monkeypatch):
     from netloom.sweeps import dask_client
 
     monkeypatch.setitem(sys.modules, "distributed", None)
-    with pytest.raises(LiveError, match=r"pip install 'netloom\[dask\]'"), dask_client.connected("tcp://x:1"):
+    with (
+        pytest.raises(LiveError, match=r"pip install 'netloom-hpc\[dask\]'"),
+        dask_client.connected("tcp://x:1"),
+    ):
         pass
 
 
