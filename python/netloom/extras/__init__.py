@@ -1,6 +1,6 @@
 """What a smaller install lacks: which extra brings which libraries, and the one line that says so.
 
-`pip install netloom` brings what fabrics, traffic, routes, proofs, changes and simulation need. Libraries
+`pip install netloom-hpc` brings what fabrics, traffic, routes, proofs, changes and simulation need. Libraries
 that only some verbs use come with extras (docs/decisions/0045-what-an-install-brings.md).
 
 `commas` writes CSV without PyArrow.
