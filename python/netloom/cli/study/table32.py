@@ -20,8 +20,8 @@ def table32(
 ) -> int:
     """Table 3.2 of the dissertation: AR gaps of its integer models, each from ftree's tables.
 
-    Basic MCF, Partitioned Binary and both combined, by HiGHS (`pip install 'netloom-hpc[exact]'`), or Gurobi if
-    only that is installed. No model starts from netloom's own search.
+    Basic MCF, Partitioned Binary and both combined, by HiGHS (`pip install 'netloom-hpc[exact]'`), or
+    Gurobi if only that is installed. No model starts from netloom's own search.
 
     Parameters
     ----------
