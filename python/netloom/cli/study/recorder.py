@@ -1,10 +1,10 @@
 """`netloom study recorder`: table II of AFAR's paper, what recording costs applications, and our recorder's.
 
-The paper's overheads are estimates for routes that are made anew once a minute: a matrix is reduced over the
-job's nodes in 50 ms a minute, and each call of MPI is intercepted and recorded in 100 to 380 ns. Its three
-rows are that formula to the digit. Here calls take what they are measured to take on this machine. Nothing is
-reduced within the program: ranks write mapped files, and who wants the matrix reads these; what that takes is
-measured for as many ranks as the paper's jobs have.
+The paper's overheads are estimates for routes that are made anew once a minute: a matrix is reduced over
+the job's nodes in 50 ms a minute, and each call of MPI is intercepted and recorded in 100 to 380 ns. The time
+of a call is chosen by row so that this gives the published overheads. Here calls take what they are measured
+to take on this machine. Nothing is reduced within the program: ranks write mapped files, and who wants the
+matrix reads these; what that takes is measured for as many ranks as the paper's jobs have.
 Source: Smith et al., SC 2018, section V-C and table II.
 """
 
