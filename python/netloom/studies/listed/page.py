@@ -50,10 +50,10 @@ def _head(command: str) -> str:
         [
             "# The papers' tables and figures beside ours",
             _filled(
-                "What can be set side by side of the papers' tables and figures (`netloom study list` has all "
-                "of them): the published figures beside those found here, measured on the day that stands "
-                "with them, and on the machine where that was recorded. Published figures are the papers' "
-                "own, on their machines; ratios and differences are computed from them."
+                "What can be set side by side of the papers' tables and figures (`netloom study list` has "
+                "all of them): the published figures beside those found here, measured on the day that "
+                "stands with them, and on the machine where that was recorded. Published figures are the "
+                "papers' own, on their machines; ratios and differences are computed from them."
             ),
             _filled(
                 f"Made by `{command}`: change the rows, not the page. What differs in set-up stands with "
