@@ -384,7 +384,7 @@ def test_shipped_scenarios_of_chapter_5_are_read(paths):
     from netloom.loop.tabled import SCENARIOS
 
     with resources.as_file(resources.files("netloom") / "data" / "demo" / "loop") as folder:
-        assert {path.stem for path in folder.glob("*.toml")} == set(SCENARIOS)
+        assert set(SCENARIOS) <= {path.stem for path in folder.glob("*.toml")}
         for name in SCENARIOS:
             plan = read_plan(folder / f"{name}.toml")
             assert plan.table is not None
