@@ -182,25 +182,39 @@ def test_beside_unknown_others_nothing_is_accused_and_much_is_cleared():
 
 
 def test_rounds_that_lack_pairs_accuse_nobody():
+    # Over leaf00's cable to spine00 go two tests at half of the rate, each in a round with one test only, where
+    # the first round has four: somebody else may have been there. Whole rounds of one test would be evidence.
     fabric = nl.Fabric.generate(TREE)
-    good = [PairTest(a, (a + 1) % 16, 12e9, 0) for a in range(16)]
-    # Two pairs that met others on a way that is not told: hosts 8 to 15 are missing in the second round.
-    hidden = [PairTest(0, 4, 6e9, 1), PairTest(1, 5, 6e9, 1), PairTest(0, 6, 6e9, 2), PairTest(2, 4, 4e9, 1)]
-    found = explained(fabric, "d-mod-k", *good, *hidden)
-    assert not [one for one in found.suspects if len(one.cables) == 1]
+    clear = [PairTest(*pair, 12e9) for pair in ((0, 5), (1, 5), (12, 4), (12, 8), (4, 0), (8, 1))]
+    whole = [
+        PairTest(4, 12, 6e9, 0),
+        PairTest(5, 8, 6e9, 0),
+        PairTest(6, 1, 12e9, 0),
+        PairTest(9, 2, 12e9, 0),
+    ]
+    slow = [PairTest(0, 4, 6e9, 1), PairTest(1, 8, 6e9, 2)]
+    found = explained(fabric, "d-mod-k", *clear, *whole, *slow)
+    assert not found.suspects
+    assert found.untold == [10, 11]
+    assert [name for name, _ in told(fabric, explained(fabric, "d-mod-k", *clear, *slow))] == [
+        ["leaf00-spine00"]
+    ]
     text = "from,to,bytes_per_s,round\nhost0000,host0004,6e9,1\nhost0001,host0008,,1\n"
     assert read(text.encode(), "t.csv", HOSTS).partial == {0}
 
 
 def test_in_rounds_both_senders_accuse_nobody_whom_they_met():
-    # Two ping-pongs share leaf00's cable up one way; alone they would have twice as much.
+    # Two pairs share leaf00's cable to spine00 one way; alone they would have had their whole rate.
     fabric = nl.Fabric.generate(TREE)
-    alone = [PairTest(a, b, 12e9, in_turn=True) for a in (2, 3) for b in range(5, 16)]
-    for mode in ({"in_turn": True}, {"both_ways": True}):
-        met = [PairTest(0, 4, 8e9, 0, **mode), PairTest(1, 8, 8e9, 0, **mode)]
+    pairs = ((0, 5), (1, 5), (13, 4), (13, 8), (5, 0), (9, 1))
+    for mode, rate in (({"in_turn": True}, 8e9), ({"both_ways": True}, 4e9)):
+        alone = [PairTest(*pair, 12e9, **mode) for pair in pairs]
+        met = [PairTest(0, 4, rate, 0, **mode), PairTest(1, 8, rate, 0, **mode)]
         found = explained(fabric, "d-mod-k", *alone, *met)
         assert not found.suspects
-        assert len(found.untold) + sum(map(len, found.collisions.values())) == 2
+        assert found.untold == [6, 7]
+        apart = [test._replace(round=ALONE) for test in met]
+        assert explained(fabric, "d-mod-k", *alone, *apart).suspects
 
 
 def test_two_slow_cables_are_not_taken_for_one_host(tmp_path):

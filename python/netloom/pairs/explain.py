@@ -32,7 +32,7 @@ import numpy as np
 
 from netloom.pairs.carried import Carried
 from netloom.pairs.cover import fewest
-from netloom.pairs.measured import ALONE, UNKNOWN
+from netloom.pairs.measured import UNKNOWN
 
 if TYPE_CHECKING:
     from netloom.pairs.flows import Flows
@@ -44,6 +44,8 @@ FULL = 0.88
 """Of what a link carries: that much passed is a full link. Packets of pairs that meet leave gaps."""
 SIGMAS = 3.0
 """Standard deviations by which equal rates may differ."""
+FAIR = 0.45
+"""Of the fastest pair on a full link: switches are fair to inputs, not to pairs, so that many have less."""
 DOUBTFUL = 0.7
 """Of what a link carries: pairs that met there and passed that much, if not `FULL`, say nothing of it."""
 CLUSTER = 3
@@ -210,7 +212,7 @@ class _Search:
                     if met.pairs < 2:
                         continue
                     limit = full * self.flows.capacity[link]
-                    fair = met.sum >= limit and met.rate >= 0.45 * met.most
+                    fair = met.sum >= limit and met.rate >= FAIR * met.most
                     if (met.passed >= limit or fair) and (best is None or met.passed / limit > best[0]):
                         best = (met.passed / limit, row, place, link)
             if best is not None:
@@ -370,7 +372,9 @@ class _Search:
 
     def _met(self, test: int) -> bool:
         """Whether a test shared a link with another of its round, or may have."""
-        return self.tests.round[test] == UNKNOWN or any(
+        if self.tests.round[test] == UNKNOWN or int(self.tests.round[test]) in self.partial:
+            return True
+        return any(
             self.carried.beside(row, place)
             for row in self.rows[test]
             for place in range(len(self.flows.way[row]))
@@ -429,4 +433,4 @@ def _healthy(share: Floats, given: float | None) -> tuple[float, float]:
     return middle, min(max(deviation, 0.005), 0.05)
 
 
-__all__ = ["ALONE", "Explained", "Suspect", "explain"]
+__all__ = ["Explained", "Suspect", "explain"]
