@@ -182,8 +182,8 @@ def test_beside_unknown_others_nothing_is_accused_and_much_is_cleared():
 
 
 def test_rounds_that_lack_pairs_accuse_nobody():
-    # Over leaf00's cable to spine00 go two tests at half of the rate, each in a round with one test only, where
-    # the first round has four: somebody else may have been there. Whole rounds of one test would be evidence.
+    # Two tests at half of the rate cross leaf00's cable to spine00, each in a round with one test only, where
+    # the first round has four: others may have been there. Whole rounds of one test would be evidence.
     fabric = nl.Fabric.generate(TREE)
     clear = [PairTest(*pair, 12e9) for pair in ((0, 5), (1, 5), (12, 4), (12, 8), (4, 0), (8, 1))]
     whole = [
