@@ -37,7 +37,7 @@ FAILED := build/failed
 BUDGET := 9 minutes and 1,050 CPU s on 2 quiet cores, from a fresh clone
 RECORDER := python/netloom/native/libnetloom_record.so python/netloom/native/libnetloom_events.so
 DATAPLANE := python/netloom/native/dataplane
-DATAPLANE_SOURCES := $(wildcard dataplane/*.h dataplane/bpf/*)
+DATAPLANE_SOURCES := $(wildcard dataplane/*.h dataplane/bpf/* dataplane/p4/*)
 NATIVE := $(RECORDER) $(DATAPLANE)/.copied
 RECORDER_SOURCES := $(wildcard native/recorder/*)
 
@@ -199,7 +199,7 @@ $(RECORDER): python/netloom/native/lib%.so: $(RECORDER_SOURCES) | need
 
 # What wheels bring to compile where it runs (docs/decisions/0030-bpf-programs-are-compiled-where-they-run.md).
 $(DATAPLANE)/.copied: $(DATAPLANE_SOURCES)
-	@rm -rf $(@D) && mkdir -p $(@D) && cp -r dataplane/*.h dataplane/bpf $(@D)
+	@rm -rf $(@D) && mkdir -p $(@D) && cp -r dataplane/*.h dataplane/bpf dataplane/p4 $(@D)
 	@touch $@
 
 # Installs the run-time dependencies and the extras that verbs need, then the package itself, editable: changed Python needs no rebuild.

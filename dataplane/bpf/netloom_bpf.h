@@ -2,7 +2,7 @@
  *
  * One object is loaded for every port, so a port's settings are the only entry of a map. `netloom dataplane` compiles
  * the programs where they are used: nothing is shipped built. No packet that is not ours changes; all verdicts let
- * other filters go on.
+ * other filters go on. NETLOOM_LAYOUT says where the bits are: one of the numbers below.
  *
  * Source: Linux, include/uapi/linux/bpf.h, pkt_cls.h.
  */
@@ -14,14 +14,24 @@
 
 #include <bpf/bpf_helpers.h>
 
-#include "netloom_layouts.h"
+#include "netloom_more_layouts.h"
+
+#define NETLOOM_LAYOUT_DS 0
+#define NETLOOM_LAYOUT_DS_TTL 1
+#define NETLOOM_LAYOUT_IPV6 2
+#define NETLOOM_LAYOUT_SHIM 3
+#define NETLOOM_LAYOUT_BTH 4
+#ifndef NETLOOM_LAYOUT
+#define NETLOOM_LAYOUT NETLOOM_LAYOUT_DS
+#endif
 
 /* Set by netloom dataplane; layout of python/netloom/dataplane/programs.py. */
 struct netloom_port {
     uint32_t mask;
     uint32_t queue_bytes; /* a queue of so many bytes is congested; all ones: never */
     uint32_t rate;        /* of 65,536 packets so many are sampled (sender) */
-    uint32_t keep;        /* whether the receiver leaves the tag in the packet */
+    uint16_t keep;        /* whether the receiver leaves the tag in the packet */
+    uint16_t initial_ttl; /* of packets as hosts send them (layout ds-ttl) */
     uint32_t fixed;       /* whether random numbers are `random`: tests only */
     uint32_t random;
     uint64_t owner;       /* the number of the `netloom dataplane up` that put it there; 0: none */
@@ -87,13 +97,85 @@ static __always_inline uint32_t netloom_random(const struct netloom_port *port)
     return port->fixed ? port->random : bpf_get_prandom_u32();
 }
 
-/* The IPv4 header behind Ethernet's, if both are there whole; frames with VLAN tags inside have none. */
-static __always_inline struct netloom_ipv4 *netloom_header(struct __sk_buff *context)
+/* A frame of which the layout's first headers are there; frames with VLAN tags inside are none. */
+static __always_inline int netloom_is_frame(const uint8_t *frame, const uint8_t *end)
 {
-    uint8_t *frame = (void *)(long)context->data, *end = (void *)(long)context->data_end;
-    if (frame + 14 + sizeof(struct netloom_ipv4) > end || frame[12] != 8 || frame[13] != 0)
+    if (frame + NETLOOM_IP + sizeof(struct netloom_ipv4) > end)
         return 0;
-    return (struct netloom_ipv4 *)(frame + 14);
+    return NETLOOM_LAYOUT == NETLOOM_LAYOUT_IPV6 ? frame[12] == 0x86 && frame[13] == 0xDD : frame[12] == 8 && !frame[13];
+}
+
+/* The steps of the layout. */
+#define NETLOOM_HEADER(frame) ((struct netloom_ipv4 *)((frame) + NETLOOM_IP))
+
+static __always_inline enum netloom_did netloom_step_send(
+    uint8_t *frame, uint8_t *end, const struct netloom_port *port, uint32_t id, uint8_t congested)
+{
+#if NETLOOM_LAYOUT == NETLOOM_LAYOUT_DS
+    return netloom_ds_send(NETLOOM_HEADER(frame), (uint16_t)id, port->mask, congested);
+#elif NETLOOM_LAYOUT == NETLOOM_LAYOUT_DS_TTL
+    return netloom_ttl_send(
+        NETLOOM_HEADER(frame), (uint8_t)port->initial_ttl, (uint16_t)id, port->mask, congested);
+#elif NETLOOM_LAYOUT == NETLOOM_LAYOUT_IPV6
+    return netloom_v6_send(frame, end, port->mask, congested);
+#elif NETLOOM_LAYOUT == NETLOOM_LAYOUT_SHIM
+    return netloom_shim_send(frame, end, id, port->mask, congested);
+#else
+    return netloom_bth_send(frame, end, port->mask, congested);
+#endif
+}
+
+/* The tag and the id of a packet that is about to leave a switch, or has come to a host (`received`). */
+static __always_inline enum netloom_did netloom_step_found(
+    uint8_t *frame, uint8_t *end, const struct netloom_port *port, uint8_t received, uint32_t *id,
+    struct netloom_tag *tag)
+{
+#if NETLOOM_LAYOUT == NETLOOM_LAYOUT_DS
+    enum netloom_did did = netloom_ds_found(NETLOOM_HEADER(frame));
+    *id = netloom_wire(NETLOOM_HEADER(frame)->id);
+    *tag = netloom_ds_tag(NETLOOM_HEADER(frame)->ds);
+    return did;
+#elif NETLOOM_LAYOUT == NETLOOM_LAYOUT_DS_TTL
+    *id = netloom_wire(NETLOOM_HEADER(frame)->id);
+    return netloom_ttl_found(NETLOOM_HEADER(frame), (uint8_t)port->initial_ttl, received, tag);
+#elif NETLOOM_LAYOUT == NETLOOM_LAYOUT_IPV6
+    return netloom_v6_found(frame, end, id, tag);
+#elif NETLOOM_LAYOUT == NETLOOM_LAYOUT_SHIM
+    return netloom_shim_found(frame, end, id, tag);
+#else
+    return netloom_bth_found(frame, end, id, tag);
+#endif
+}
+
+static __always_inline enum netloom_did netloom_step_forward(
+    uint8_t *frame, uint8_t *end, const struct netloom_port *port, uint8_t congested, uint16_t draw)
+{
+#if NETLOOM_LAYOUT == NETLOOM_LAYOUT_DS
+    return netloom_ds_forward(NETLOOM_HEADER(frame), port->mask, congested, draw);
+#elif NETLOOM_LAYOUT == NETLOOM_LAYOUT_DS_TTL
+    return netloom_ttl_forward(NETLOOM_HEADER(frame), (uint8_t)port->initial_ttl, port->mask, congested, draw);
+#elif NETLOOM_LAYOUT == NETLOOM_LAYOUT_IPV6
+    return netloom_v6_forward(frame, end, port->mask, congested, draw);
+#elif NETLOOM_LAYOUT == NETLOOM_LAYOUT_SHIM
+    return netloom_shim_forward(frame, end, port->mask, congested, draw);
+#else
+    return netloom_bth_forward(frame, end, port->mask, congested, draw);
+#endif
+}
+
+static __always_inline void netloom_step_clear(uint8_t *frame)
+{
+#if NETLOOM_LAYOUT == NETLOOM_LAYOUT_DS
+    netloom_put_ds(NETLOOM_HEADER(frame), 0);
+#elif NETLOOM_LAYOUT == NETLOOM_LAYOUT_DS_TTL
+    netloom_ttl_clear(NETLOOM_HEADER(frame));
+#elif NETLOOM_LAYOUT == NETLOOM_LAYOUT_IPV6
+    netloom_v6_clear(frame);
+#elif NETLOOM_LAYOUT == NETLOOM_LAYOUT_SHIM
+    netloom_shim_clear(frame);
+#else
+    netloom_bth_clear(frame);
+#endif
 }
 
 static __always_inline void netloom_count(struct netloom_counts *counts, enum netloom_did did, uint8_t congested)
@@ -126,10 +208,10 @@ static __always_inline void netloom_count(struct netloom_counts *counts, enum ne
     __u32 first = 0;                                                                                                  \
     struct netloom_port *port = bpf_map_lookup_elem(&netloom_port, &first);                                           \
     struct netloom_counts *counts = bpf_map_lookup_elem(&netloom_counts, &first);                                     \
-    struct netloom_ipv4 *ip = netloom_header(context);                                                                \
+    uint8_t *frame = (void *)(long)context->data, *end = (void *)(long)context->data_end;                             \
     if (!port || !counts)                                                                                             \
         return TC_ACT_UNSPEC;                                                                                         \
-    if (!ip) {                                                                                                        \
+    if (!netloom_is_frame(frame, end)) {                                                                              \
         counts->not_ours++;                                                                                           \
         return TC_ACT_UNSPEC;                                                                                         \
     }

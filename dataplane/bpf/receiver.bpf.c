@@ -9,12 +9,12 @@
 /* Layout of python/netloom/dataplane/programs.py. */
 struct netloom_event {
     uint64_t time_ns; /* since the machine started */
-    uint32_t source;  /* as on the wire */
+    uint32_t source;  /* as on the wire; of IPv6 the last four bytes */
     uint32_t destination;
-    uint16_t id;
-    uint16_t bytes; /* of the packet, IPv4's header included */
-    uint8_t ds;
-    uint8_t unused[3];
+    uint32_t id;
+    uint16_t bytes; /* of the packet, the header of IP included */
+    uint8_t hops;
+    uint8_t bits; /* the hash bit, and twice whether it was congested */
 };
 
 struct {
@@ -26,10 +26,11 @@ SEC("tc")
 int netloom_receiver(struct __sk_buff *context)
 {
     struct netloom_event *event;
-    struct netloom_tag tag;
+    struct netloom_tag tag = {0, 0, 0};
+    uint32_t id;
     enum netloom_did did;
     NETLOOM_BEGIN(context)
-    did = netloom_ds_found(ip);
+    did = netloom_step_found(frame, end, port, 1, &id, &tag);
     if (did == NETLOOM_SAMPLED && context->gso_segs > 1) {
         counts->segments++;
         return TC_ACT_UNSPEC;
@@ -38,18 +39,26 @@ int netloom_receiver(struct __sk_buff *context)
         event = bpf_ringbuf_reserve(&netloom_events, sizeof(*event), 0);
         if (event) {
             event->time_ns = bpf_ktime_get_ns();
-            event->source = ip->source;
-            event->destination = ip->destination;
-            event->id = netloom_wire(ip->id);
-            event->bytes = netloom_wire(ip->total_length);
-            event->ds = ip->ds;
-            __builtin_memset(event->unused, 0, sizeof(event->unused));
+#if NETLOOM_LAYOUT == NETLOOM_LAYOUT_IPV6 /* The layout has looked at 48 bytes of IPv6. */
+            if (frame + NETLOOM_IP + 48 <= end) {
+                event->source = *(uint32_t *)(frame + NETLOOM_IP + 20);
+                event->destination = *(uint32_t *)(frame + NETLOOM_IP + 36);
+                event->bytes = (uint16_t)(netloom_get(frame + NETLOOM_IP + 4) + 40);
+            }
+#else
+            event->source = NETLOOM_HEADER(frame)->source;
+            event->destination = NETLOOM_HEADER(frame)->destination;
+            event->bytes = netloom_wire(NETLOOM_HEADER(frame)->total_length);
+#endif
+            event->id = id;
+            event->hops = tag.hops;
+            event->bits = (uint8_t)(tag.bit | tag.congested << 1);
             bpf_ringbuf_submit(event, 0);
         } else {
             counts->lost++;
         }
         if (!port->keep)
-            netloom_ds_receive(ip, &tag);
+            netloom_step_clear(frame);
     }
     netloom_count(counts, did, 0);
     return TC_ACT_UNSPEC;

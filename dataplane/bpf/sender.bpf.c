@@ -19,7 +19,8 @@ int netloom_sender(struct __sk_buff *context)
     if ((random >> 16) >= port->rate)
         return TC_ACT_UNSPEC;
     congested = netloom_congested(context, port);
-    did = netloom_ds_send(ip, (uint16_t)random, port->mask, congested);
+    did = netloom_step_send(frame, end, port, NETLOOM_LAYOUT == NETLOOM_LAYOUT_SHIM ? netloom_random(port) : random,
+                            congested);
     if (did == NETLOOM_SAMPLED)
         counts->congested += congested;
     netloom_count(counts, did, 0);

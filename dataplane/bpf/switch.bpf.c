@@ -10,8 +10,10 @@ int netloom_switch(struct __sk_buff *context)
     uint8_t congested = 0;
     uint16_t draw;
     enum netloom_did did;
+    struct netloom_tag tag = {0, 0, 0};
+    uint32_t id;
     NETLOOM_BEGIN(context)
-    did = netloom_ds_found(ip);
+    did = netloom_step_found(frame, end, port, 0, &id, &tag);
     if (did != NETLOOM_SAMPLED) {
         netloom_count(counts, did, 0);
         return TC_ACT_UNSPEC;
@@ -21,8 +23,8 @@ int netloom_switch(struct __sk_buff *context)
         return TC_ACT_UNSPEC;
     }
     draw = (uint16_t)netloom_random(port);
-    if (draw < netloom_threshold(netloom_ds_tag(ip->ds).hops))
+    if (draw < netloom_threshold(tag.hops))
         congested = netloom_congested(context, port);
-    netloom_count(counts, netloom_ds_forward(ip, port->mask, congested, draw), congested);
+    netloom_count(counts, netloom_step_forward(frame, end, port, congested, draw), congested);
     return TC_ACT_UNSPEC;
 }

@@ -5,5 +5,6 @@ mod decoders;
 mod hashes;
 mod in_c;
 mod layouts;
+mod more_layouts;
 mod network;
 mod statistics;

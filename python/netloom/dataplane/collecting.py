@@ -32,10 +32,10 @@ _RECORD = np.dtype(
         ("time_ns", "u8"),
         ("source", "u4"),
         ("destination", "u4"),
-        ("id", "u2"),
+        ("id", "u4"),
         ("bytes", "u2"),
-        ("ds", "u1"),
-        ("unused", "u1", 3),
+        ("hops", "u1"),
+        ("bits", "u1"),
     ]
 )
 _POLL_MS = 50
@@ -148,14 +148,14 @@ def _packets(found: npt.NDArray[Any], host_at: dict[str, str], lost: int, since_
         is_known &= there
     odd = np.concatenate([found[name][~is_known] for name in ("source", "destination")])
     unknown = [address for address in dict.fromkeys(odd.tolist()) if address not in host_of]
-    kept, ds = found[is_known], found["ds"][is_known]
+    kept = found[is_known]
     table = {
-        "id": kept["id"].astype(np.uint32),
+        "id": kept["id"],
         "source": ends["source"][is_known],
         "destination": ends["destination"][is_known],
-        "hops": (ds >> 3) & 15,
-        "bit": (ds >> 2) & 1,
-        "congested": ((ds & 3) == 3).astype(np.uint8),
+        "hops": kept["hops"],
+        "bit": kept["bits"] & 1,
+        "congested": kept["bits"] >> 1 & 1,
         "bytes": kept["bytes"].astype(np.uint32) + _ETHERNET_BYTES,
         "time_ps": np.maximum(kept["time_ns"].astype(np.int64) - since_ns, 0).astype(np.uint64) * 1000,
     }

@@ -24,6 +24,9 @@ from netloom.dataplane.ring import Event, Ring
 from netloom.errors import LiveError
 
 Name = Literal["sender", "switch", "receiver"]
+Layout = Literal["ds", "ds-ttl", "ipv6", "shim", "bth"]
+LAYOUTS: tuple[Layout, ...] = ("ds", "ds-ttl", "ipv6", "shim", "bth")
+"""Where the bits are: by place, `NETLOOM_LAYOUT` of `netloom_bpf.h`."""
 COUNTS = (
     "sampled",
     "replaced",
@@ -38,8 +41,10 @@ COUNTS = (
 """`struct netloom_counts` of `netloom_bpf.h`."""
 NEVER = 2**32 - 1
 """A queue of so many bytes is never reached."""
-PORT = struct.Struct("=6IQ")
+PORT = struct.Struct("=3I2H2IQ")
 """`struct netloom_port`; its last number is the owner."""
+INITIAL_TTL = 64
+"""Of the hosts' packets, as Linux has it (layout `ds-ttl`)."""
 _BTF = Path("/sys/kernel/btf/vmlinux")
 _CAP_SYS_ADMIN, _CAP_BPF = 21, 39
 
@@ -118,6 +123,8 @@ class Program:
     ----------
     name : {"sender", "switch", "receiver"}
         Which one.
+    layout : {"ds", "ds-ttl", "ipv6", "shim", "bth"}, default "ds"
+        Where the bits are in packets (`dataplane/layouts.md`).
 
     Raises
     ------
@@ -131,13 +138,13 @@ class Program:
     ...     switch.run(frame)
     """
 
-    def __init__(self, name: Name) -> None:
+    def __init__(self, name: Name, layout: Layout = "ds") -> None:
         lacking = missing()
         if lacking:
             raise LiveError(f"BPF programs cannot be loaded: missing: {', '.join(lacking)}")
         self.name = name
         self._library = library()
-        data = _compiled(name)
+        data = _compiled(name, layout)
         self._object = self._library.bpf_object__open_mem(data, len(data), None)
         if not self._object:
             raise LiveError(f"{name}: libbpf cannot open the object: {os.strerror(ctypes.get_errno())}")
@@ -172,6 +179,7 @@ class Program:
         rate: float = 1.0,
         keep: bool = False,
         random: int | None = None,
+        initial_ttl: int = INITIAL_TTL,
         owner: int = 0,
     ) -> None:
         """Gives the port's settings.
@@ -188,12 +196,14 @@ class Program:
             Whether a receiver leaves the tag in the packet.
         random : int, optional
             What all random numbers are, for tests. [default: the kernel's]
+        initial_ttl : int, default 64
+            The TTL of packets when hosts send them, 33 to 255 (layout `ds-ttl`).
         owner : int, default 0
             By which number the program is known again; 64 bits.
         """
         queue = NEVER if queue_bytes is None else min(queue_bytes, NEVER)
         share = min(65536, round(rate * 65536))
-        value = PORT.pack(mask, queue, share, keep, random is not None, random or 0, owner)
+        value = PORT.pack(mask, queue, share, keep, initial_ttl, random is not None, random or 0, owner)
         if self._library.bpf_map_update_elem(self._map("netloom_port"), FIRST, value, 0):
             raise LiveError(f"{self.name}: settings: {os.strerror(ctypes.get_errno())}")
 
@@ -276,13 +286,19 @@ def _headers() -> list[str] | None:
 
 
 @functools.lru_cache
-def _compiled(name: Name) -> bytes:
+def _compiled(name: Name, layout: Layout) -> bytes:
     folder = sources()
     order = "<" if struct.pack("=H", 1) == b"\1\0" else ">"
     target = {"<": "bpfel", ">": "bpfeb"}[order]
     command = ["clang", "-O2", "-g", "-Wall", "-Werror", "-target", target, f"-I{folder}"]
     command += [word for header in _headers() or () for word in ("-idirafter", header)]
-    command += ["-c", str(folder / "bpf" / f"{name}.bpf.c"), "-o", "-"]
+    command += [
+        f"-DNETLOOM_LAYOUT={LAYOUTS.index(layout)}",
+        "-c",
+        str(folder / "bpf" / f"{name}.bpf.c"),
+        "-o",
+        "-",
+    ]
     made = subprocess.run(command, capture_output=True, stdin=subprocess.DEVNULL, check=False)
     if made.returncode:
         lines = made.stderr.decode(errors="replace").splitlines()

@@ -16,28 +16,30 @@ from typing import Any
 from netloom.dataplane.libbpf import RUN, library
 from netloom.errors import LiveError
 
-EVENT = struct.Struct("=QIIHHB3x")
+EVENT = struct.Struct("=QIIIHBB")
 """`struct netloom_event`."""
 
 
 @dataclass(frozen=True)
 class Event:
-    """What a receiver tells of a packet; addresses as on the wire."""
+    """What a receiver tells of a packet; addresses as on the wire, of IPv6 the last four bytes."""
 
     time_ns: int
     source: bytes
     destination: bytes
     id: int
     size: int
-    """Bytes, IPv4's header included."""
-    ds: int
+    """Bytes, the header of IP included."""
+    hops: int
+    bit: int
+    congested: bool
 
     @classmethod
     def of(cls, record: bytes) -> Event:
         """The event of a record."""
-        time_ns, source, destination, number, size, ds = EVENT.unpack(record)
+        time_ns, source, destination, number, size, hops, bits = EVENT.unpack(record)
         ends = (struct.pack("=I", source), struct.pack("=I", destination))
-        return cls(time_ns, *ends, number, size, ds)
+        return cls(time_ns, *ends, number, size, hops, bits & 1, bool(bits & 2))
 
 
 class Ring:

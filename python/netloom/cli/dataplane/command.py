@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from netloom.cli.shared import options, render
+from netloom.cli.shared.exits import UsageError
 from netloom.cli.shared.options import Options
 from netloom.cli.shared.run import Run
+from netloom.files import Folder
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 _MOST_BYTES = 2**32 - 2
+_MOST_PACKETS = 2**19 - 2
 
 
 def plan(
@@ -19,6 +23,9 @@ def plan(
     /,
     *,
     queue_bytes: Annotated[int | None, options.within(0, _MOST_BYTES)] = None,
+    p4: Annotated[Path | None, options.OUTPUT_PATH] = None,
+    queue_packets: Annotated[int | None, options.within(0, _MOST_PACKETS)] = None,
+    switch_sends: bool = False,
     options: Options | None = None,
 ) -> int:
     """What every port of a fabric needs to sample paths in real packets; nothing is changed.
@@ -33,12 +40,22 @@ def plan(
         A dump, or a generator spec.
     queue_bytes
         The queue length in bytes from which a switch's port is congested. [default: never]
+    p4
+        Write the P4 program of switches into this folder, and every switch's table entries: commands of
+        simple_switch_CLI (.txt) and JSON for P4Runtime (.json). A port keeps the fabric's number.
+    queue_packets
+        With --p4: the queue length in packets from which a switch's port is congested. [default: never]
+    switch_sends
+        With --p4: hosts have no sender; a host's switch makes the first tag of its packets.
     options
         Common options; `-o` writes the plan (.json, .csv, .txt).
     """
     from netloom import _core
+    from netloom.dataplane import p4 as program
     from netloom.dataplane import plan as planning
 
+    if p4 is None and (queue_packets is not None or switch_sends):
+        raise UsageError("--queue-packets and --switch-sends are of --p4 FOLDER")
     run = Run("dataplane-plan", options or Options())
     net = run.fabric(fabric, warn=True)
     with run.timed("plan"):
@@ -68,6 +85,12 @@ def plan(
         "ports": ports,
         "links_without_number": alive - len(ports),
     }
+    if p4 is not None:
+        files = program.files(net, found, queue_packets=queue_packets, switch_sends=switch_sends)
+        with run.timed("write"), Folder.open(p4, make=True) as there:
+            for name, data in files.items():
+                there.write(name, data)
+        result["p4"] = {"folder": str(p4), "files": list(files)}
     return run.finish(result, lambda: _text(result), rows=ports)
 
 
@@ -96,5 +119,10 @@ def _text(result: Mapping[str, Any]) -> str:
         ]
         for port in ports
     ]
+    if "p4" in result:
+        p4 = result["p4"]
+        head.append(
+            ("P4", f"{count(len(p4['files']))} files in {p4['folder']}: the program, and entries by switch")
+        )
     header = ["node", "port", "role", "number", "mask", "congested from (bytes)"]
     return f"{render.pairs(head)}\n\n{render.table(header, rows, right=(1, 3, 5))}"
