@@ -478,6 +478,15 @@ def test_rounds_are_a_table_to_fill_in(netloom):
     assert "found none" in netloom.refused("diagnose", "pairs", TREE, "d-mod-k", "pairs.csv")
 
 
+def test_rounds_end_with_the_time_limit(netloom):
+    """What is chosen from is a quarter of a million pairs: no rounds in a second, and nothing written."""
+    tree = "two-level:leaves=64,hosts=32,spines=8"
+    ran = netloom("traffic", "pairs", tree, "d-mod-k", "--time-limit", "1", "-o", "pairs.csv")
+    assert ran.code == 124
+    assert "time limit" in ran.err
+    assert not (netloom.folder / "pairs.csv").exists()
+
+
 def test_alternatives_come_with_the_next_test(netloom):
     good = [(1, 5), (5, 1), (2, 6), (6, 2)]
     text = "".join(f"host{a:04},host{b:04},12e9\n" for a, b in good)

@@ -121,6 +121,8 @@ def pair_rounds(
         If the fabric has too many hosts.
     RoutingError
         If the tables do not join a pair.
+    TimeoutError
+        If the session's time limit comes first.
 
     Examples
     --------
@@ -133,7 +135,10 @@ def pair_rounds(
     net = session.fabric(fabric)
     tables = session.routes(routes, net, None)
     with session.timed("choose"):
-        return rounds(net, tables, seed=seed)
+        try:
+            return session.unless_late(lambda: rounds(net, tables, seed=seed))
+        except TimeoutError:
+            raise session.too_late() from None
 
 
 def _hosts(net: Fabric) -> dict[str, int]:
