@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import socket
 import struct
 import subprocess
 from collections.abc import Mapping, Sequence
@@ -28,12 +29,14 @@ def with_entries(program: Mapping[str, Any], entries: Mapping[str, Mapping[int, 
                 for name, number in zip(table["actions"], table["action_ids"], strict=True)
             }
             kind = table["key"][0]["match_type"]
+            # Whole bytes: hops have 4 bits, ports 9.
+            digits = 2 if table["key"][0]["name"] == "hops" else 4
             table["entries"] = [
                 {
                     "match_key": [
                         {"match_type": kind, "key": "0x00000000", "prefix_length": 0}
                         if key == EVERYTHING
-                        else {"match_type": kind, "key": f"0x{key:02x}"}
+                        else {"match_type": kind, "key": f"0x{key:0{digits}x}"}
                     ],
                     "action_entry": {
                         "action_id": ids[entry.action],
@@ -53,7 +56,7 @@ def run(
     (folder / "program.json").write_text(json.dumps(program))
     for port in (came, left):
         (folder / f"p{port}_in.pcap").write_bytes(capture(frames if port == came else []))
-    command = [binary, "--use-files", str(_WAIT_S), "--thrift-port", "0"]
+    command = [binary, "--use-files", str(_WAIT_S), "--thrift-port", str(_free_port())]
     command += [word for port in (came, left) for word in ("-i", f"{port}@p{port}")]
     with subprocess.Popen(
         [*command, "program.json"], cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
@@ -71,6 +74,12 @@ def run(
         finally:
             process.terminate()
     return frames_of(found.read_bytes())
+
+
+def _free_port() -> int:
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return int(found.getsockname()[1])
 
 
 def capture(frames: Sequence[bytes]) -> bytes:
