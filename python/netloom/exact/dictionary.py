@@ -191,9 +191,9 @@ def _counted(bases: tuple[str, str], made: list[_Array], cells: _Array) -> tuple
 
 def _cells_of(basis: str, coefficients: _Array, count: int) -> _Array:
     """What coefficients are of: undoes `_coefficients`."""
-    cells = coefficients.reshape(count, count).copy()
-    sums, differences = np.tril(cells, -1), np.triu(cells, 1)
-    cells = np.diag(np.diag(cells)) + (sums - differences.T) / 2 + (sums.T + differences) / 2
+    given = coefficients.reshape(count, count)
+    sums, differences = np.tril(given, -1), np.triu(given, 1)
+    cells: _Array = np.diag(np.diag(given)) + (sums - differences.T) / 2 + (sums.T + differences) / 2
     if basis.endswith("differences"):
         for at in range(1, count):
             cells[at, 1:] += cells[at - 1, :-1]

@@ -45,11 +45,11 @@ def _congested(
     return _item(what, about, PARTLY if why else REPRODUCED, why, run, picture, page=_CASES)
 
 
-def _simulated(what: str, about: str, state: str, why: str, *names: str) -> Item:
+def _simulated(what: str, about: str, state: str, why: str, *names: str, also: tuple[str, ...] = ()) -> Item:
     commands = [f"netloom simulate examples/ch5/{name}.toml" for name in names]
     loop = f"netloom loop table --only {what.removeprefix('table ')}"
     page = _LOOP if names == ("irregular",) else _RUNS
-    return _item(what, about, state, why, *commands, loop, page=page)
+    return _item(what, about, state, why, *commands, loop, *also, page=page)
 
 
 def _matrix(what: str, about: str, data: str, why: str, part: str = "") -> Item:
@@ -376,8 +376,13 @@ _CHAPTER_5 = (
     ),
     _simulated(
         *("table 5.3", "times of a barrier beside a bully", PARTLY),
-        "other random allocations of the same kind; ftree is 29 % below the paper's ratio; no master problem",
+        "other random allocations of the same kind; ftree is 29 % below the paper's ratio, of which buffers "
+        "that keep the shuffle's latencies explain at most two fifths; no master problem",
         "barrier-bully",
+        also=tuple(
+            f"netloom sweep run examples/sweeps/hardware-{name}.toml -o {name}"
+            for name in ("shift", "shuffle", "bully")
+        ),
     ),
     _congested(
         *("figure 5.12", "modified allocation with ftree", "barrier-bully-modified", "ftree"),
@@ -433,9 +438,11 @@ _CHAPTER_5 = (
     ),
     _simulated(
         *("table 5.5", "AR gaps of BoxLib CNS with routes from bad estimates", PARTLY),
-        "a recorded run of 512 ranks with 26 partners each, not of 1,024 with 73; `infer` identifies it, so "
-        "that a bad estimate does not arise; random tables are worst here, ftree's in the paper",
+        "a recorded run of 512 ranks with 26 partners each, or two copies of it with 52, not of 1,024 ranks "
+        "with 73; `infer` identifies it, so that a bad estimate does not arise; random tables are worst here, "
+        "ftree's in the paper, which has bands of slope 1/2 and 2",
         "irregular",
+        also=("netloom optimize quartz1 examples/jobs/cns-copies.toml --compare -o routes.lfts",),
     ),
 )
 
