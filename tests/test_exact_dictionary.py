@@ -97,3 +97,16 @@ def test_the_study_counts_with_it(netloom):
     assert found["simplex"]
     last = found["applications"][0]["coefficients"][-1]
     assert (last["basis"], last["a_rank"]) == ("dictionary", 46 / 64)
+
+
+def test_both_parts_are_drawn(netloom, paths):
+    data = paths.examples / "data" / "boxlibmg-64.mtx.gz"
+    drawn = [
+        netloom.result("plot", "coefficients", data, "--basis", f"dictionary:{part}", "-o", f"{part}.png")
+        for part in (1, 2)
+    ]
+    assert sum(one["coefficients"] for one in drawn) == split(nl.Traffic.read(data)).all == 46
+    some = netloom.result(
+        "plot", "coefficients", data, "--basis", "dictionary:1", "--part", "0:8", "-o", "few.png"
+    )
+    assert some["endpoints"] == 8

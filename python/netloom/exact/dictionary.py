@@ -41,6 +41,8 @@ class Split:
         Of the first part and of the second.
     parts : tuple of array
         Bytes, `[destination, source]`; they add up to the traffic.
+    coefficients : tuple of array
+        Of the parts, each in its basis, of the same shape.
     all, of_error, of_power : int
         Coefficients of both that are not zero; the largest that suffice for an error of 10 %; that keep 90 %
         of their norm. Equal ones are in or out together.
@@ -48,12 +50,19 @@ class Split:
 
     bases: tuple[str, str]
     parts: tuple[_Array, _Array]
+    coefficients: tuple[_Array, _Array]
     all: int
     of_error: int
     of_power: int
 
 
-def split(traffic: _core.Traffic, *, time_limit: float | None = None) -> Split | None:
+def split(
+    traffic: _core.Traffic,
+    *,
+    first: int = 0,
+    count: int | None = None,
+    time_limit: float | None = None,
+) -> Split | None:
     """Traffic in the dictionary: symmetric differences, and symmetric copy-shift.
 
     `symmetric` in place of the latter, if the number of ranks is no power of two.
@@ -62,6 +71,8 @@ def split(traffic: _core.Traffic, *, time_limit: float | None = None) -> Split |
     ----------
     traffic : Traffic
         Between ranks.
+    first, count : int, optional
+        Only these endpoints; all unless given.
     time_limit : float, optional
         Seconds for the solver.
 
@@ -83,8 +94,9 @@ def split(traffic: _core.Traffic, *, time_limit: float | None = None) -> Split |
     >>> found.all, [float(part.sum()) > 0 for part in found.parts]
     (4, [True, False])
     """
-    count = traffic.endpoints
-    cells = np.asarray(_core.coefficients(traffic, "identity"), float).reshape(count, count)
+    count = traffic.endpoints - first if count is None else count
+    cells = np.asarray(_core.coefficients(traffic, "identity", first=first, count=count), float)
+    cells = cells.reshape(count, count)
     bases = ("symmetric-differences", "symmetric-copy-shift" if count & (count - 1) == 0 else "symmetric")
     at = np.nonzero(cells)
     most = float(cells.max(initial=0.0)) or 1.0
@@ -99,7 +111,11 @@ def split(traffic: _core.Traffic, *, time_limit: float | None = None) -> Split |
         part[at] = np.clip(values, 0.0, bytes_)
         parts.append(part)
     made = [matrix @ part[at] for matrix, part in zip((one, other), parts, strict=True)]
-    return Split(bases, (parts[0] * most, parts[1] * most), *_counted(bases, made, parts[0] + parts[1]))
+    least = _NOTHING * max(float(np.abs(each).max(initial=0.0)) for each in made)
+    made = [np.where(np.abs(each) > least, each, 0.0) for each in made]
+    counts = _counted(bases, made, parts[0] + parts[1])
+    shaped = [(each * most).reshape(count, count) for each in made]
+    return Split(bases, (parts[0] * most, parts[1] * most), (shaped[0], shaped[1]), *counts)
 
 
 def _least(
@@ -167,7 +183,7 @@ def _block(to: _Cells, source: _Cells) -> _Cells:
 def _counted(bases: tuple[str, str], made: list[_Array], cells: _Array) -> tuple[int, int, int]:
     """All, for an error of 10 %, for 90 % of the norm."""
     sizes = np.sort(np.abs(np.concatenate(made)))[::-1]
-    sizes = sizes[sizes > _NOTHING * sizes.max(initial=0.0)]
+    sizes = sizes[sizes > 0]
     if not len(sizes):
         return 0, 0, 0
     # Behind which one the next is smaller: those that are as large but for rounding go together.

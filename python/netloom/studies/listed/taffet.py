@@ -254,8 +254,15 @@ _CHAPTER_4 = (
     _item(
         "figure 4.7",
         "Nekbone split between the two bases of the dictionary",
-        NOT_REPRODUCED,
-        "a recovery in the dictionary returns the sum of both parts, and `plot coefficients` draws one basis",
+        PARTLY,
+        "256 ranks, not 1,024; of the traffic itself, not of a recovery; in the dictionary of eq. 4.3.5, "
+        "whose bases are symmetric; not compared, as the paper has no figures beside it",
+        *(
+            f"netloom plot coefficients examples/data/nekbone-256.mtx.gz --basis dictionary:{part} "
+            f"-o part{part}.png"
+            for part in (1, 2)
+        ),
+        page=_BASES,
     ),
     _item("figure 4.8", "MultiGrid C split between two bases", NOT_REPRODUCED, _NO_MULTIGRID),
     _item(
@@ -275,13 +282,20 @@ _CHAPTER_4 = (
         "figure 4.11",
         "error over time of three solvers, the whole machine's bisection",
         NOT_REPRODUCED,
-        "a recovery tells its error at its end only; docs/methods/inference.md has what `infer` takes",
+        "a recovery tells its error at its end only, and a study places applications from host 10 on, not on "
+        "the whole machine; figure 4.12 has commands for LULESH",
     ),
     _item(
         "figure 4.12",
         "error over time of three solvers, LULESH on 512 ranks",
-        NOT_REPRODUCED,
-        "a recovery tells its error at its end only; table 4.2's command has that end",
+        PARTLY,
+        "points of one curve of three, by netloom's first-order solver on a core of a busy machine",
+        *(
+            "netloom study chapter4 lulesh-512 --bases symmetric-differences --lanes 5 --threads 1 "
+            f"--each {seconds}"
+            for seconds in (5, 15, 30, 60)
+        ),
+        page=_BASES,
     ),
     _item(
         "table 4.2",
@@ -439,8 +453,8 @@ _CHAPTER_5 = (
     _simulated(
         *("table 5.5", "AR gaps of BoxLib CNS with routes from bad estimates", PARTLY),
         "a recorded run of 512 ranks with 26 partners each, or two copies of it with 52, not of 1,024 ranks "
-        "with 73; `infer` identifies it, so that a bad estimate does not arise; random tables are worst here, "
-        "ftree's in the paper, which has bands of slope 1/2 and 2",
+        "with 73; `infer` identifies it, so that a bad estimate does not arise; random tables are worst "
+        "here, ftree's in the paper, which has bands of slope 1/2 and 2",
         "irregular",
         also=("netloom optimize quartz1 examples/jobs/cns-copies.toml --compare -o routes.lfts",),
     ),
