@@ -88,7 +88,8 @@ def test_one_line_each_and_one_in_full(netloom):
     )
     full = netloom.ok("study", "list", "figure", "2.7", "--paper", "taffet")
     for name in ("tiled", "svaf", "svafp"):
-        assert f"netloom sample run examples/sampling/minighost-{name}.toml -o run" in full
+        assert f"netloom sample run examples/sampling/minighost-{name}.toml --contexts tag" in full
+    assert "--grid 24x48x24 --phase 2" in full
 
 
 def test_a_paper_by_number_or_author(netloom):

@@ -52,7 +52,9 @@ def test_figures_from_pages_are_still_on_those_pages(paths):
     assert missed == []
 
 
-LATER = {("000", what) for what in ("table 3.2", "table 4.1", "table 4.2", "table 4.3", "table 5.5")}
+LATER = {
+    ("000", what) for what in ("table 3.2", "table 4.1", "table 4.2", "table 4.3", "figure 4.12", "table 5.5")
+}
 """Items whose figures come from results, not from pages."""
 
 

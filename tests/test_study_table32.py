@@ -53,6 +53,7 @@ def test_patterns_are_told_from_the_rows_that_they_have_the_shape_of():
     assert like("bisection-shuffle:seed=1,noise=0.05") is ROWS["bisection-shuffle+noise"]
     assert like("bisection-shuffle:seed=1,noise=0") is ROWS["bisection-shuffle"]
     assert like("examples/jobs/table/lulesh-star.toml") is ROWS["lulesh-star"]
+    assert like("examples/jobs/table/snap-star-random.toml") is ROWS["snap-star"]
     assert like("permutation:seed=1") is like("mine.toml") is None
 
 

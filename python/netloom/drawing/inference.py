@@ -16,6 +16,8 @@ from netloom.session.session import Session
 if TYPE_CHECKING:
     from netloom.plot.study import Curve
 
+_PARTS = {"dictionary:1": 0, "dictionary:2": 1}
+"""Of the dissertation's dictionary, by `--basis`."""
 _KEYS = ("application", "method", "lanes", "routings", "relative_error_percent", "leaf_error_percent")
 
 
@@ -39,7 +41,15 @@ def coefficients(
     n = end - first
     where = "" if fabric is None or net is None else f" on {placed(fabric, net.hosts)}"
     with session.timed("draw"):
-        cells = _core.coefficients(demand, basis, first=first, count=n).reshape(n, n)
+        named = _PARTS.get(basis)
+        if named is None:
+            cells = _core.coefficients(demand, basis, first=first, count=n).reshape(n, n)
+        else:
+            from netloom.exact.dictionary import split
+
+            found = split(demand, first=first, count=n)
+            assert found is not None  # without a time limit there is an answer
+            cells = found.coefficients[named]
         picture = coefficients_picture(
             cells,
             first,

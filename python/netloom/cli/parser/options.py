@@ -147,6 +147,7 @@ OPTIONS: dict[str, tuple[str, str]] = {
     "--seeds": ("int", "over how many seeds"),
     "--set": ("str", "a scenario's key with another value"),
     "--sim": ("str", "an ibsim's fabric"),
+    "--simplex": ("bool", "finish a linear program by HiGHS"),
     "--size": ("str", "width and height in inches"),
     "--skew": ("float", "how far apart ports are read"),
     "--sl": ("Path", "the service level of every pair"),

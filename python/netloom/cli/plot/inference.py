@@ -33,7 +33,8 @@ def coefficients(
         The fabric on whose hosts it is.
     basis
         `identity`, `symmetric`, `differences`, `symmetric-differences`, `copy-shift` or
-        `symmetric-copy-shift`; the last two need a power of two of endpoints.
+        `symmetric-copy-shift`; the last two need a power of two of endpoints. `dictionary:1` and
+        `dictionary:2` are the parts of the dissertation's dictionary (`netloom-hpc[exact]`).
     part
         Only these endpoints, `FIRST:END`: `10:522` are 512 from number 10.
     title

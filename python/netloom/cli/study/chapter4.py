@@ -45,6 +45,7 @@ def chapter4(
     routing_counts: str = "1",
     bases: str = "best,dictionary",
     each: Annotated[float, options.within(0, 1e6)] = 30.0,
+    simplex: bool = False,
     options: Computing | None = None,
 ) -> int:
     """How well traffic is told from counters: tables 4.1 to 4.3 of the dissertation, run here.
@@ -70,12 +71,17 @@ def chapter4(
         application, `dictionary` its dictionary of two, `all`, `none`.
     each
         Time limit in seconds for each recovery in a basis.
+    simplex
+        Count the dictionary's coefficients by a linear program that is finished, by HiGHS
+        (`pip install 'netloom-hpc[exact]'`); without it the counts are upper bounds.
     options
         Common options; `-o` writes the result (.json, .csv, else text).
     """
     options = options or Computing()
     run = Run("infer-study", options, product=False)
-    asked = _Asked(_schemes(lanes), _counts(routing_counts), _methods(bases), each)
+    asked = _Asked(_schemes(lanes), _counts(routing_counts), _methods(bases), each, simplex)
+    if simplex:
+        from netloom.exact import dictionary as _needed  # noqa: F401 - says now what is not installed
     if lanes != _LANES and 1 not in asked.routings:
         raise UsageError(
             f"--lanes {lanes}: lanes are of one routing, expected 1 among --routing-counts {routing_counts}"
@@ -100,6 +106,7 @@ def chapter4(
         "fabric": fabric,
         "routes": routes,
         "first_host": _FIRST_HOST,
+        "simplex": simplex,
         "applications": work.applications,
         "errors": work.errors,
         "stopped": stopped,
@@ -116,6 +123,7 @@ class _Asked:
     routings: Sequence[int]
     methods: Sequence[str]
     each: float
+    simplex: bool
 
 
 class _Stopped(Exception):
@@ -176,9 +184,11 @@ class _Study:
         rows = self.applications[-1]["coefficients"]
         for at, basis in enumerate(PUBLISHED_BASES):
             told(f"{self.applications[-1]['application']}: coefficients, {basis}")
-            found = _core.sparsity(
-                matrix, basis, threads=self._run.threads, time_limit=self._seconds(self._asked.each)
-            )
+            limit = self._seconds(self._asked.each)
+            if basis == "dictionary" and self._asked.simplex:
+                found = self._finished(matrix, limit)
+            else:
+                found = _core.sparsity(matrix, basis, threads=self._run.threads, time_limit=limit)
             ranks = matrix.endpoints
             counts = [None] * 3 if found is None else [count / ranks for count in found]
             rows.append(
@@ -196,6 +206,12 @@ class _Study:
                     else like.with_90_percent[at],
                 }
             )
+
+    def _finished(self, matrix: Traffic, limit: float | None) -> tuple[int, int, int] | None:
+        from netloom.exact import dictionary
+
+        found = dictionary.split(matrix, time_limit=limit)
+        return None if found is None else (found.all, found.of_error, found.of_power)
 
     def _under_one(
         self, name: str, scheme: str, demand: Traffic, jobs: list[Job], like: Published | None, told: Any

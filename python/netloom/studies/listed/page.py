@@ -12,6 +12,8 @@ from netloom.studies.listed.recorded import Figure
 _WIDTH = 118
 _WIDE = 2
 """So many columns have a row a cell; more have a cell each, with both figures."""
+_BY_TIME, _MARK = " (time limit)", "†"
+"""What rows say of a figure that is not the last one, and how a narrow cell says so."""
 
 
 def page(figures: Sequence[Figure], *, command: str, folder: str) -> str:
@@ -81,6 +83,8 @@ def _compared(item: Item, figures: Sequence[Figure], folder: str) -> Iterator[st
             if len(dates) > 1:
                 yield _filled(f"Measured {date}:")
             yield _crossed([figure for figure in figures if figure.measured == date])
+        if any(_BY_TIME in figure.here for figure in figures):
+            yield f"{_MARK} ended by its time limit."
     else:
         yield _listed(figures, columns, with_dates=len(dates) > 1)
 
@@ -97,7 +101,8 @@ def _crossed(figures: Sequence[Figure]) -> str:
         line = [row]
         for column in columns:
             one = cells.get((row, column))
-            line.append("" if one is None else f"{one.published or '–'} / {one.here or '–'}")
+            here = "" if one is None else one.here.replace(_BY_TIME, _MARK)
+            line.append("" if one is None else f"{one.published or '–'} / {here or '–'}")
         lines.append(line)
     return _table(["published / here", *columns], lines)
 

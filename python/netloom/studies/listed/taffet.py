@@ -26,21 +26,30 @@ def _drawn(what: str, about: str, why: str) -> Item:
     return _item(what, about, NOT_OURS, why)
 
 
-def _sampled(what: str, about: str, *names: str) -> Item:
-    commands = [f"netloom sample run examples/sampling/{name}.toml -o run" for name in names]
-    return _item(what, about, PARTLY, _SKELETON, *commands, page=_CASES)
+def _sampled(what: str, about: str, options: str, *names: str, why: str = _SKELETON) -> Item:
+    """Runs, and one picture of them; `options` are those of `plot congestion`."""
+    tags = " --contexts tag" if "--by context" in options or "--phase" in options else ""
+    runs = [f"netloom sample run examples/sampling/{name}.toml{tags} -o {name}" for name in names]
+    drawn = " ".join(["netloom plot congestion", *names, *options.split(), "-o congested.png"])
+    return _item(what, about, PARTLY, why, *runs, drawn, page=_CASES)
 
 
-def _congested(what: str, about: str, name: str, routing: str, why: str = "") -> Item:
-    command = f"netloom sample run examples/ch5/{name}.toml --routings {routing} --rate 0.1 -o run"
-    return _item(what, about, PARTLY if why else REPRODUCED, why, command, page=_CASES)
+def _congested(
+    what: str, about: str, name: str, routing: str, why: str = "", drawn: str = "", *, few: bool = False
+) -> Item:
+    """A run and its picture; `drawn` are options of `plot congestion`, `few` six iterations of a barrier."""
+    options = " --contexts tag" if "--by context" in drawn else ""
+    options += " --set job.barrier.program.iterations=6" if few else ""
+    run = f"netloom sample run examples/ch5/{name}.toml --routings {routing} --rate 0.1{options} -o run"
+    picture = " ".join(["netloom plot congestion run", *drawn.split(), "-o congested.png"])
+    return _item(what, about, PARTLY if why else REPRODUCED, why, run, picture, page=_CASES)
 
 
-def _simulated(what: str, about: str, state: str, why: str, *names: str) -> Item:
+def _simulated(what: str, about: str, state: str, why: str, *names: str, also: tuple[str, ...] = ()) -> Item:
     commands = [f"netloom simulate examples/ch5/{name}.toml" for name in names]
     loop = f"netloom loop table --only {what.removeprefix('table ')}"
     page = _LOOP if names == ("irregular",) else _RUNS
-    return _item(what, about, state, why, *commands, loop, page=page)
+    return _item(what, about, state, why, *commands, loop, *also, page=page)
 
 
 def _matrix(what: str, about: str, data: str, why: str, part: str = "") -> Item:
@@ -60,7 +69,8 @@ _CHAPTER_2 = (
         "section 2.4",
         "times of pF3D and of miniGhost, by mapping and order of sending",
         PARTLY,
-        f"{_SKELETON}; three of the eight times are fitted: pf3d-alone, pf3d-background, minighost-cyclic",
+        f"{_SKELETON}; three of the eight times are fitted: pf3d-alone, pf3d-background, minighost-cyclic; "
+        "pf3d-shifted chose between sizes that fit the others",
         *(
             f"netloom simulate examples/sampling/{name}.toml"
             for name in (
@@ -68,26 +78,32 @@ _CHAPTER_2 = (
                 *("minighost-tiled", "minighost-svaf", "minighost-svafp"),
             )
         ),
+        *(f"netloom sweep run examples/sweeps/{name}.toml -o {name}" for name in ("pf3d", "pf3d-alone")),
         page=_CASES,
     ),
-    _sampled("figure 2.2", "pF3D beside six incasts: congested links", "pf3d-background"),
+    _sampled(
+        *("figure 2.2", "pF3D beside six incasts: congested links", "--job pf3d --part leaf:0-5"),
+        "pf3d-background",
+    ),
     _drawn(
         "figure 2.3",
         "pF3D's planes on its leaves, two mappings",
         "a drawing; both mappings are in examples/sampling (block; fill-leaves:1,2,3)",
     ),
-    _sampled("figure 2.4", "miniGhost, default mapping: congested links", "minighost-cyclic"),
-    _sampled("figure 2.5", "miniGhost, ranks in order, by phase", "minighost-linear"),
-    _sampled("figure 2.6", "miniGhost in tiles, by phase", "minighost-tiled"),
+    _sampled("figure 2.4", "miniGhost, default mapping: congested links", "", "minighost-cyclic"),
+    _sampled("figure 2.5", "miniGhost, ranks in order, by phase", "--by context", "minighost-linear"),
+    _sampled("figure 2.6", "miniGhost in tiles, by phase", "--by context", "minighost-tiled"),
     _sampled(
         "figure 2.7",
         "miniGhost: links to hosts by their place, three orders of sending",
+        "--grid 24x48x24 --phase 2",
         *("minighost-tiled", "minighost-svaf", "minighost-svafp"),
     ),
     _drawn("figure 2.8", "a time step in three orders of sending", "pseudo-code; the programs' `strategy`"),
     _sampled(
         "figure 2.9",
         "miniGhost: congested links, three orders of sending",
+        "",
         *("minighost-tiled", "minighost-svaf", "minighost-svafp"),
     ),
     _item(
@@ -144,13 +160,23 @@ _CHAPTER_3 = (
         "table 3.1",
         "the traffic patterns: pairs, partners, hops",
         PARTLY,
-        _ALLOCATIONS,
+        f"{_ALLOCATIONS}. With hosts drawn at random LULESH's hops are the paper's to 0.1, and PARTISN's "
+        "pairs too once all ranks exchange messages with rank 0 (docs/methods/optimizer.md)",
         "netloom traffic show stencil:16x16x12 quartz1",
-        *(f"netloom traffic show {one} quartz1" for one in ("bisection", "bisection-shuffle:seed=1")),
-        "netloom traffic show all-to-all quartz1",
+        *(
+            f"netloom traffic show {one} quartz1"
+            for one in (
+                *("bisection", "bisection-shuffle:seed=1", "all-to-all"),
+                "bisection-shuffle:seed=1,noise=0.05",
+            )
+        ),
         *(
             f"netloom traffic show examples/jobs/table/{name}.toml quartz1"
-            for name in ("cns", "lulesh", "snap", "amg", "nekbone", "lulesh-star", "snap-star", "amg-star")
+            for name in (
+                *("boxlibmg", "amg", "cns", "snap", "nekbone", "lulesh"),
+                *("boxlibmg-star", "amg-star", "cns-star", "snap-star", "nekbone-star", "lulesh-star"),
+                *("snap-random", "lulesh-random", "snap-star-random", "lulesh-star-random"),
+            )
         ),
         page="examples/jobs/table/README.md",
     ),
@@ -159,19 +185,28 @@ _CHAPTER_3 = (
         "AR gaps of Basic MCF, Partitioned Binary and both combined, 12 minutes",
         PARTLY,
         "trees of quartz1's shape with 16 to 512 hosts, by HiGHS on one core of a busy machine; each model "
-        "from ftree's tables, which are optimal already in three rows of five. On quartz1 Partitioned Binary "
-        "found nothing in its time; Basic MCF (millions of variables) and applications were not run there",
+        "from ftree's tables, which are optimal already in three rows of five. On quartz1 ten minutes by the "
+        "clock were about one of a core: Partitioned Binary had nothing better than ftree in them; Basic MCF "
+        "(millions of variables) was not run there",
         "netloom study table32",
         "netloom study table32 bisection-shuffle:seed=1 bisection-shuffle:seed=1,noise=0.05 --each 100 "
         "--fabric fattree:pods=4,leaves=8,hosts=16,spines=8,groups=2,cores=8 --models basic,partitioned",
-        "netloom study table32 bisection-shuffle:seed=1 --fabric quartz1 --models partitioned --each 600",
+        *(
+            f"netloom study table32 {one} --fabric quartz1 --models partitioned --each 600"
+            for one in (
+                "bisection-shuffle:seed=1",
+                *(f"examples/jobs/table/{name}-random.toml" for name in ("snap", "lulesh")),
+            )
+        ),
         page="docs/methods/exact.md",
     ),
     _item(
         "table 3.3",
         "AR gaps of Combined, AFAR, ftree and random tables",
         PARTLY,
-        f"ours is netloom's search, 10 s on one core; {_ALLOCATIONS}",
+        f"ours is netloom's search, 10 s on one core; {_ALLOCATIONS}. With hosts drawn at random the paper's "
+        "gap is in our range over eight seeds in six of AFAR's and ftree's eight cells of LULESH and "
+        "PARTISN, and in one of random tables' four",
         *(
             f"netloom optimize quartz1 {one} --compare -o routes.lfts"
             for one in ("stencil:16x16x12", "bisection", "bisection-shuffle:seed=1", "all-to-all")
@@ -179,10 +214,13 @@ _CHAPTER_3 = (
         "netloom optimize quartz1 bisection-shuffle:seed=1,noise=0.05 --compare -o routes.lfts",
         *(
             f"netloom optimize quartz1 examples/jobs/table/{name}{star}.toml --compare -o routes.lfts"
-            for name in ("lulesh", "snap", "amg", "hpcg", "nekbone", "miniamr")
+            for name in ("lulesh", "snap", "amg", "hpcg", "nekbone", "miniamr", "cns", "boxlibmg")
             for star in ("", "-star")
         ),
-        "netloom optimize quartz1 examples/jobs/table/cns.toml --compare -o routes.lfts",
+        *(
+            f"netloom optimize quartz1 examples/jobs/table/{name}-random.toml --compare -o routes.lfts"
+            for name in ("lulesh", "lulesh-star", "snap", "snap-star")
+        ),
         page=_SEARCH,
     ),
     _item(
@@ -218,17 +256,24 @@ _CHAPTER_4 = (
     _item(
         "figure 4.7",
         "Nekbone split between the two bases of the dictionary",
-        NOT_REPRODUCED,
-        "a recovery in the dictionary returns the sum of both parts, and `plot coefficients` draws one basis",
+        PARTLY,
+        "256 ranks, not 1,024; of the traffic itself, not of a recovery; in the dictionary of eq. 4.3.5, "
+        "whose bases are symmetric; not compared, as the paper has no figures beside it",
+        *(
+            f"netloom plot coefficients examples/data/nekbone-256.mtx.gz --basis dictionary:{part} "
+            f"-o part{part}.png"
+            for part in (1, 2)
+        ),
+        page=_BASES,
     ),
     _item("figure 4.8", "MultiGrid C split between two bases", NOT_REPRODUCED, _NO_MULTIGRID),
     _item(
         "table 4.1",
         "coefficients a rank, by basis",
         PARTLY,
-        f"{_RECORDED}; LULESH's equal the paper's but in symmetric bases; no run of MultiGrid C; the "
-        "dictionary's are upper bounds",
-        "netloom study chapter4 --bases all --lanes 1",
+        f"{_RECORDED}; LULESH's whole row is the paper's if both directions are made alike "
+        "(docs/methods/inference.md): our run sends more one way; no run of MultiGrid C",
+        "netloom study chapter4 --bases all --lanes 1 --simplex",
         page=_BASES,
     ),
     _drawn(
@@ -239,13 +284,20 @@ _CHAPTER_4 = (
         "figure 4.11",
         "error over time of three solvers, the whole machine's bisection",
         NOT_REPRODUCED,
-        "a recovery tells its error at its end only; docs/methods/inference.md has what `infer` takes",
+        "a recovery tells its error at its end only, and a study places applications from host 10 on, not on "
+        "the whole machine; figure 4.12 has commands for LULESH",
     ),
     _item(
         "figure 4.12",
         "error over time of three solvers, LULESH on 512 ranks",
-        NOT_REPRODUCED,
-        "a recovery tells its error at its end only; table 4.2's command has that end",
+        PARTLY,
+        "points of one curve of three, by netloom's first-order solver on a core of a busy machine",
+        *(
+            "netloom study chapter4 lulesh-512 --bases symmetric-differences --lanes 5 --threads 1 "
+            f"--each {seconds}"
+            for seconds in (5, 15, 30, 60)
+        ),
+        page=_BASES,
     ),
     _item(
         "table 4.2",
@@ -270,9 +322,16 @@ _CHAPTER_4 = (
         "AMG as it is recovered on one lane and on five",
         PARTLY,
         "netloom's answer, of AMG on 125 ranks, not 1,728",
-        "netloom counters synth quartz1 ftree examples/jobs/amg-alone.toml -o counters.csv",
-        "netloom infer quartz1 ftree counters.csv --jobs examples/jobs/amg-alone.toml -o found.mtx.gz",
-        "netloom plot matrix found.mtx.gz --grey --part 10:135 -o found.png",
+        *(
+            line
+            for lanes in ("", " --vl-scheme 5sl5vl")
+            for line in (
+                f"netloom counters synth quartz1 ftree examples/jobs/amg-alone.toml{lanes} -o counters.csv",
+                "netloom infer quartz1 ftree counters.csv --jobs examples/jobs/amg-alone.toml"
+                f"{lanes} -o found.mtx.gz",
+                "netloom plot matrix found.mtx.gz --grey --part 10:135 -o found.png",
+            )
+        ),
         page=_BASES,
     ),
 )
@@ -298,6 +357,7 @@ _CHAPTER_5 = (
         *("figure 5.5", "the stencil's phase -y with optimised routes", "cyclic-stencil-large", "optimized"),
         "its traffic is exact here, and then ftree's tables are optimal; off by 0.07 % as the paper's "
         "they are not (docs/methods/simulator.md)",
+        "--by context",
     ),
     _simulated(
         *("table 5.2", "times of the cyclic stencil, large and small messages", PARTLY),
@@ -332,16 +392,23 @@ _CHAPTER_5 = (
     ),
     _simulated(
         *("table 5.3", "times of a barrier beside a bully", PARTLY),
-        "other random allocations of the same kind; ftree is 29 % below the paper's ratio; no master problem",
+        "other random allocations of the same kind; ftree is 29 % below the paper's ratio, of which buffers "
+        "that keep the shuffle's latencies explain at most two fifths; no master problem",
         "barrier-bully",
+        also=tuple(
+            f"netloom sweep run examples/sweeps/hardware-{name}.toml -o {name}"
+            for name in ("shift", "shuffle", "bully")
+        ),
     ),
     _congested(
         *("figure 5.12", "modified allocation with ftree", "barrier-bully-modified", "ftree"),
-        "drawn, not compared: the paper has no figures beside it",
+        f"{_OTHER}; 6 of 100 iterations",
+        few=True,
     ),
     _congested(
         *("figure 5.13", "the same with adaptive switches", "barrier-bully-modified", "adaptive"),
-        "drawn, not compared: the paper has no figures beside it",
+        f"{_OTHER}; 6 of 100 iterations",
+        few=True,
     ),
     _item(
         "figure 5.14",
@@ -364,7 +431,8 @@ _CHAPTER_5 = (
             "barrier-bully-modified",
             "optimized",
         ),
-        "drawn with routes for the true traffic, which `infer` finds exactly",
+        f"{_OTHER}; 6 of 100 iterations; with routes for the true traffic, which `infer` finds exactly",
+        few=True,
     ),
     _simulated(
         *("table 5.4", "times of a barrier beside a bully, modified allocation", PARTLY),
@@ -376,14 +444,21 @@ _CHAPTER_5 = (
         "BoxLib CNS as it is recovered, and as it is",
         PARTLY,
         "512 ranks, not 1,024; netloom recovers them exactly, so both pictures are one",
-        "netloom loop run examples/loop/table-5.5.toml -o loop",
+        "netloom counters synth quartz1 ftree examples/jobs/cns-alone.toml --vl-scheme 5sl5vl "
+        "-o counters.csv",
+        "netloom infer quartz1 ftree counters.csv --jobs examples/jobs/cns-alone.toml --vl-scheme 5sl5vl "
+        "-o found.mtx.gz",
+        "netloom plot matrix found.mtx.gz --grey --part 10:522 -o found.png",
+        "netloom plot matrix examples/data/cns-512.mtx.gz --grey -o true.png",
         page=_BASES,
     ),
     _simulated(
         *("table 5.5", "AR gaps of BoxLib CNS with routes from bad estimates", PARTLY),
-        "a recorded run of 512 ranks with 26 partners each, not of 1,024 with 73; `infer` identifies it, so "
-        "that a bad estimate does not arise; random tables are worst here, ftree's in the paper",
+        "a recorded run of 512 ranks with 26 partners each, or two copies of it with 52, not of 1,024 ranks "
+        "with 73; `infer` identifies it, so that a bad estimate does not arise; random tables are worst "
+        "here, ftree's in the paper, which has bands of slope 1/2 and 2",
         "irregular",
+        also=("netloom optimize quartz1 examples/jobs/cns-copies.toml --compare -o routes.lfts",),
     ),
 )
 

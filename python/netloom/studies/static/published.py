@@ -51,13 +51,16 @@ ROWS = {
     "nekbone-star": Published("Nekbone*", 3.55, 0.54, 0.54, "<= 0.01 %"),
     "lulesh-star": Published("LULESH*", 0.67, 0.41, 0.47, "<= 0.07 %"),
 }
-"""By the name of a pattern here, or of a jobs file in `examples/jobs/table`. SNAP is PARTISN's proxy."""
+"""By the name of a pattern here, or of a jobs file in `examples/jobs/table`, with or without `-random`. SNAP
+is PARTISN's proxy."""
 
 
 def like(source: str) -> Published | None:
     """The row that a pattern or a jobs file has the shape of."""
     if source.endswith(".toml"):
-        return ROWS.get(source.replace("\\", "/").rpartition("/")[2].removesuffix(".toml"))
+        return ROWS.get(
+            source.replace("\\", "/").rpartition("/")[2].removesuffix(".toml").removesuffix("-random")
+        )
     name, _, options = source.partition(":")
     noisy = "noise=" in options and "noise=0," not in f"{options},"
     return ROWS.get(f"{name}+noise" if noisy else name)
