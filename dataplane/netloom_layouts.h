@@ -106,6 +106,12 @@ static inline int netloom_is_ipv4(const struct netloom_ipv4 *ip)
     return (ip->version_length & 0xF0) == 0x40 && (ip->version_length & 0x0F) >= 5;
 }
 
+/* Whether this is UDP or TCP in IPv4: DS bytes of all else are others'. */
+static inline int netloom_is_transport(const struct netloom_ipv4 *ip)
+{
+    return netloom_is_ipv4(ip) && (ip->protocol == 17 || ip->protocol == 6);
+}
+
 /* Whether the packet is no fragment: no others follow, and it is the first. */
 static inline int netloom_is_whole(const struct netloom_ipv4 *ip)
 {
@@ -122,7 +128,7 @@ static inline int netloom_is_atomic(const struct netloom_ipv4 *ip)
  * a sender's, and is made anew. `id` should be random. */
 static inline enum netloom_did netloom_ds_send(struct netloom_ipv4 *ip, uint16_t id, uint32_t mask, uint8_t congested)
 {
-    if (!netloom_is_ipv4(ip) || (ip->protocol != 17 && ip->protocol != 6))
+    if (!netloom_is_transport(ip))
         return NETLOOM_NOT_OURS;
     if (!netloom_is_atomic(ip))
         return netloom_is_whole(ip) ? NETLOOM_MAY_FRAGMENT : NETLOOM_FRAGMENT;
@@ -136,7 +142,7 @@ static inline enum netloom_did netloom_ds_send(struct netloom_ipv4 *ip, uint16_t
 /* Whether a packet carries a tag, for switches and receivers. */
 static inline enum netloom_did netloom_ds_found(const struct netloom_ipv4 *ip)
 {
-    if (!netloom_is_ipv4(ip) || !netloom_ds_is_tag(ip->ds))
+    if (!netloom_is_transport(ip) || !netloom_ds_is_tag(ip->ds))
         return NETLOOM_NOT_OURS;
     if (netloom_is_atomic(ip))
         return NETLOOM_SAMPLED;

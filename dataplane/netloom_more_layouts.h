@@ -75,7 +75,7 @@ static inline uint8_t netloom_ttl_byte(uint8_t ds, uint8_t bit, uint8_t congeste
 static inline enum netloom_did netloom_ttl_send(
     struct netloom_ipv4 *ip, uint8_t initial, uint16_t id, uint32_t mask, uint8_t congested)
 {
-    if (!netloom_is_ipv4(ip) || (ip->protocol != 17 && ip->protocol != 6))
+    if (!netloom_is_transport(ip))
         return NETLOOM_NOT_OURS;
     if (!netloom_is_atomic(ip))
         return netloom_is_whole(ip) ? NETLOOM_MAY_FRAGMENT : NETLOOM_FRAGMENT;
@@ -91,7 +91,7 @@ static inline enum netloom_did netloom_ttl_found(
     const struct netloom_ipv4 *ip, uint8_t initial, uint8_t received, struct netloom_tag *tag)
 {
     uint8_t hops;
-    if (!netloom_is_ipv4(ip) || !netloom_ttl_is_tag(ip->ds))
+    if (!netloom_is_transport(ip) || !netloom_ttl_is_tag(ip->ds))
         return NETLOOM_NOT_OURS;
     if (!netloom_is_atomic(ip))
         return netloom_is_whole(ip) ? NETLOOM_MAY_FRAGMENT : NETLOOM_FRAGMENT;
@@ -244,7 +244,7 @@ static inline enum netloom_did netloom_shim_send(
     if (did != NETLOOM_SAMPLED)
         return did;
     said = netloom_get(frame + NETLOOM_SHIM + 4);
-    if (said != 0 && !netloom_shim_is_tag(said))
+    if ((said != 0 || netloom_shim_id(frame) != 0) && !netloom_shim_is_tag(said))
         return NETLOOM_DS_IN_USE;
     netloom_shim_put_id(frame, id);
     netloom_shim_put(frame, netloom_send(id, mask, congested));

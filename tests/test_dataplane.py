@@ -106,6 +106,20 @@ def test_a_step_is_timed(golden, capsys):
 
 
 @needs_bpf
+def test_settings_out_of_range_are_refused():
+    with dataplane.Program("switch", "ds-ttl") as program:
+        for name, value in (
+            ("mask", -1),
+            ("mask", 2**32),
+            ("initial_ttl", 32),
+            ("initial_ttl", 256),
+            ("rate", 1.5),
+        ):
+            with pytest.raises(nl.ArgumentError, match=f"{name}: expected"):
+                program.settle(**{"mask": 1, name: value})
+
+
+@needs_bpf
 def test_random_ids_and_draws_are_fair(golden):
     case = next(c for c in golden if c["step"] == "switch")
     frame = bytearray.fromhex(case["in"])

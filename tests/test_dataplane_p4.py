@@ -15,7 +15,9 @@ from pathlib import Path
 import pytest
 
 import bmv2
+import netloom as nl
 import p4_subset
+from netloom import dataplane
 from netloom.dataplane import estimates
 from p4_subset import EVERYTHING, Entry
 
@@ -93,7 +95,7 @@ def test_the_source_is_the_one_that_was_compiled():
 
 def test_a_plan_fills_the_tables(written):
     folder, result = written
-    for name in ("netloom_sampler.p4", "netloom_sampler.json"):
+    for name in ("netloom_sampler.p4", "netloom_sampler.json", "netloom_sampler.p4info.txt"):
         assert (folder / name).read_bytes() == (SOURCE.parent / name).read_bytes()
     ports = {(port["node"], port["port"]): port for port in result["ports"]}
     switches = sorted({node for node, _ in ports if ports[node, _]["role"] == "switch"})
@@ -107,7 +109,11 @@ def test_a_plan_fills_the_tables(written):
             assert tables["SamplerIngress.edges"][number] == Entry("trust")
         drawn = [tables["SamplerEgress.thresholds"][hops].arguments[0] for hops in range(1, 16)]
         assert drawn == result["thresholds"]
-        rows = json.loads((folder / f"{switch}.json").read_text())["table_entries"]
+        runtime = json.loads((folder / f"{switch}.json").read_text())
+        # What the tutorials' client asks for; both files lie beside it.
+        assert (runtime["target"], runtime["bmv2_json"]) == ("bmv2", "netloom_sampler.json")
+        assert (folder / runtime["p4info"]).exists()
+        rows = runtime["table_entries"]
         told = {(row["table"], *row["match"].values(), *row["action_params"].values()) for row in rows}
         assert told == {
             (table, key, *entry.arguments) for table, found in tables.items() for key, entry in found.items()
@@ -191,6 +197,41 @@ def test_a_queue_is_congested_from_its_length_on(golden):
     program.entries["SamplerEgress.ports"] = {OUT: Entry("link", (case["mask"] & 0xFFFF, 2**19 - 1))}
     program.depth = 2**19 - 2
     assert program.run(bytes.fromhex(case["in"]), IN)[1][15] & 3 == 1
+
+
+def test_a_plan_is_written(netloom):
+    netloom.ok("dataplane", "plan", TREE, "-o", "plan.json", "-q")
+    written = json.loads((netloom.folder / "plan.json").read_text())
+    assert len(written["result"]["ports"]) == 12
+    netloom.ok("dataplane", "plan", TREE, "-o", "plan.csv", "-q")
+    assert (
+        (netloom.folder / "plan.csv").read_text().startswith("node,port,role,link,number,mask,queue_bytes\n")
+    )
+    assert netloom("dataplane", "plan", TREE, "-o", "plan.parquet").code == 2
+
+
+def test_switches_whose_names_are_no_files_are_told(netloom):
+    netloom.ok("fabric", "new", "two-level:leaves=2,hosts=1,spines=1", "-o", "net.txt", "-q")
+    text = (netloom.folder / "net.txt").read_text()
+    (netloom.folder / "net.txt").write_text(text.replace("leaf00", "row 1/leaf"))
+    result = netloom.json("dataplane", "plan", "net.txt", "--p4", "p4")["result"]["p4"]
+    assert {one["node"]: one["file"] for one in result["switches"]} == {
+        "row 1/leaf": "switch0001.txt",
+        "leaf01": "leaf01.txt",
+        "spine00": "spine00.txt",
+    }
+    assert "row 1/leaf" in netloom.ok("dataplane", "plan", "net.txt", "--p4", "p4").split("node ")[0]
+    (netloom.folder / "net.txt").write_text(text.replace("leaf00", "leaf01"))
+    ran = netloom("dataplane", "plan", "net.txt", "--p4", "x")
+    assert ran.code == 3
+    assert "two switches are called leaf01" in ran.err
+    assert not (netloom.folder / "x").exists()
+
+
+def test_settings_out_of_range_are_refused():
+    for name, value in (("layout", "qinq"),):
+        with pytest.raises(nl.ArgumentError, match=name):
+            dataplane.Program("switch", value)
 
 
 @pytest.mark.parametrize("option", [("--queue-packets", "5"), ("--switch-sends",)])

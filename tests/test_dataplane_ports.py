@@ -5,12 +5,16 @@ What needs root, clang, libbpf, a kernel with BTF and iproute2 is skipped where 
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import ctypes
+import fcntl
 import math
 import os
 import random
 import signal
+import socket
+import struct
 import subprocess
 import time
 from pathlib import Path
@@ -375,3 +379,37 @@ def test_binary_tables_and_odd_options_are_refused():
 def test_one_way_of_naming_ports_is_enough(netloom):
     (netloom.folder / "net.txt").write_text(NET)
     assert "one of them" in netloom.refused("dataplane", "up", "net.txt", code=2)
+
+
+@needs_ports
+@pytest.mark.parametrize("layout", ["ds", "shim", "bth"])
+def test_checksums_hold_where_adapters_finish_them(bed, layout):
+    """h1 leaves UDP's checksum to its adapter; s2's last port has none, so the kernel sums up there."""
+    heads = {"ds": b"", "shim": bytes(6) + b"nl", "bth": bytes.fromhex("0400ffff000000128000002a")}
+    number, head = {"ds": 9, "shim": 28268, "bth": 4791}[layout], heads[layout]
+    with namespaces.inside(bed.bed.path("s2")), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as handle:
+        value = ctypes.create_string_buffer(struct.pack("=II", 0x17, 0), 8)  # ETHTOOL_STXCSUM: off.
+        fcntl.ioctl(handle, 0x8946, struct.pack("16sQ8x", b"p1", ctypes.addressof(value)))
+    with contextlib.ExitStack() as stack:
+        programs = {}
+        places = (("h1", "p1", "egress", "sender"), ("s1", "p2", "egress", "switch"))
+        places += (("s2", "p1", "egress", "switch"), ("h2", "p1", "ingress", "receiver"))
+        for node, name, direction, step in places:
+            program = programs[node] = stack.enter_context(Program(step, layout))
+            program.settle(mask=0x2F35)
+            link = stack.enter_context(Netlink(bed.bed.path(node)))
+            index = link.interfaces()[name]
+            link.add_clsact(index)
+            link.add_filter(index, direction, program.fd, f"netloom_{step}")
+        taker, sender = stack.enter_context(bed.socket("h2")), stack.enter_context(bed.socket("h1"))
+        # Without DF nothing of IPv4 may have a tag.
+        sender.setsockopt(socket.IPPROTO_IP, 10, 2)
+        taker.bind((bed.bed.address("h2"), number))
+        taker.settimeout(5)
+        for place in range(20):
+            data = head + bytes([place] * 20)
+            sender.sendto(data, (bed.bed.address("h2"), number))
+            assert taker.recv(100) == data
+        events = programs["h2"].events()
+        assert [event.hops for event in events] == [3] * 20
+        assert programs["s2"].counts()["sampled"] == 20

@@ -178,6 +178,60 @@ static __always_inline void netloom_step_clear(uint8_t *frame)
 #endif
 }
 
+/* The kernel's own sums follow the change of a layout's bits. With offload UDP's field holds the sum of the pseudo
+ * header alone until the device sums up the rest, so only the kernel knows what a change does to it: the layout's
+ * arithmetic is taken back. A device may also have summed up a whole frame that came in (skb->csum). */
+#if NETLOOM_LAYOUT == NETLOOM_LAYOUT_SHIM
+#define NETLOOM_BITS_AT NETLOOM_SHIM
+#define NETLOOM_BITS_SIZE 8
+#elif NETLOOM_LAYOUT == NETLOOM_LAYOUT_BTH
+#define NETLOOM_BITS_AT (NETLOOM_BTH + 4)
+#define NETLOOM_BITS_SIZE 4
+#else
+#define NETLOOM_BITS_AT NETLOOM_IP
+#define NETLOOM_BITS_SIZE 4
+#endif
+#define NETLOOM_SUM_AT (NETLOOM_UDP + 6)
+
+struct netloom_before {
+    uint32_t words[2];
+    uint8_t sum[2];
+};
+
+static __always_inline int netloom_in_udp(void)
+{
+    return NETLOOM_LAYOUT == NETLOOM_LAYOUT_SHIM || NETLOOM_LAYOUT == NETLOOM_LAYOUT_BTH;
+}
+
+static __always_inline struct netloom_before netloom_look(const uint8_t *frame, const uint8_t *end)
+{
+    struct netloom_before before = {{0, 0}, {0, 0}};
+    if (frame + NETLOOM_BITS_AT + NETLOOM_BITS_SIZE <= end) {
+        __builtin_memcpy(before.words, frame + NETLOOM_BITS_AT, NETLOOM_BITS_SIZE);
+        if (netloom_in_udp())
+            __builtin_memcpy(before.sum, frame + NETLOOM_SUM_AT, 2);
+    }
+    return before;
+}
+
+/* Looks at no byte of the frame afterwards: its place may be another. */
+static __always_inline void netloom_sums(
+    struct __sk_buff *context, uint8_t *frame, uint8_t *end, struct netloom_before *before)
+{
+    uint32_t now[2] = {0, 0};
+    __s64 change;
+    if (NETLOOM_LAYOUT <= NETLOOM_LAYOUT_DS_TTL || frame + NETLOOM_BITS_AT + NETLOOM_BITS_SIZE > end)
+        return; /* The header's checksum is in what is summed up, and balances it. */
+    __builtin_memcpy(now, frame + NETLOOM_BITS_AT, NETLOOM_BITS_SIZE);
+    change = bpf_csum_diff(before->words, NETLOOM_BITS_SIZE, now, NETLOOM_BITS_SIZE, 0);
+    if (netloom_in_udp() && (before->sum[0] || before->sum[1])) {
+        __builtin_memcpy(frame + NETLOOM_SUM_AT, before->sum, 2);
+        bpf_l4_csum_replace(context, NETLOOM_SUM_AT, 0, change, BPF_F_MARK_MANGLED_0);
+    } else {
+        bpf_csum_update(context, (uint32_t)change);
+    }
+}
+
 static __always_inline void netloom_count(struct netloom_counts *counts, enum netloom_did did, uint8_t congested)
 {
     switch (did) {

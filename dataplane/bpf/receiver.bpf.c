@@ -27,6 +27,7 @@ int netloom_receiver(struct __sk_buff *context)
 {
     struct netloom_event *event;
     struct netloom_tag tag = {0, 0, 0};
+    struct netloom_before before;
     uint32_t id;
     enum netloom_did did;
     NETLOOM_BEGIN(context)
@@ -57,8 +58,11 @@ int netloom_receiver(struct __sk_buff *context)
         } else {
             counts->lost++;
         }
-        if (!port->keep)
+        if (!port->keep) {
+            before = netloom_look(frame, end);
             netloom_step_clear(frame);
+            netloom_sums(context, frame, end, &before);
+        }
     }
     netloom_count(counts, did, 0);
     return TC_ACT_UNSPEC;

@@ -9,6 +9,7 @@ int netloom_sender(struct __sk_buff *context)
 {
     uint32_t random;
     uint8_t congested;
+    struct netloom_before before;
     enum netloom_did did;
     NETLOOM_BEGIN(context)
     if (context->gso_segs > 1) { /* All pieces would carry one draw. */
@@ -19,10 +20,13 @@ int netloom_sender(struct __sk_buff *context)
     if ((random >> 16) >= port->rate)
         return TC_ACT_UNSPEC;
     congested = netloom_congested(context, port);
+    before = netloom_look(frame, end);
     did = netloom_step_send(frame, end, port, NETLOOM_LAYOUT == NETLOOM_LAYOUT_SHIM ? netloom_random(port) : random,
                             congested);
-    if (did == NETLOOM_SAMPLED)
+    if (did == NETLOOM_SAMPLED) {
+        netloom_sums(context, frame, end, &before);
         counts->congested += congested;
+    }
     netloom_count(counts, did, 0);
     return TC_ACT_UNSPEC;
 }

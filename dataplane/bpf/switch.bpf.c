@@ -11,6 +11,7 @@ int netloom_switch(struct __sk_buff *context)
     uint16_t draw;
     enum netloom_did did;
     struct netloom_tag tag = {0, 0, 0};
+    struct netloom_before before;
     uint32_t id;
     NETLOOM_BEGIN(context)
     did = netloom_step_found(frame, end, port, 0, &id, &tag);
@@ -25,6 +26,9 @@ int netloom_switch(struct __sk_buff *context)
     draw = (uint16_t)netloom_random(port);
     if (draw < netloom_threshold(tag.hops))
         congested = netloom_congested(context, port);
-    netloom_count(counts, netloom_step_forward(frame, end, port, congested, draw), congested);
+    before = netloom_look(frame, end);
+    did = netloom_step_forward(frame, end, port, congested, draw);
+    netloom_sums(context, frame, end, &before);
+    netloom_count(counts, did, congested);
     return TC_ACT_UNSPEC;
 }

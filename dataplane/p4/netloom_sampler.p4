@@ -40,7 +40,7 @@ struct metadata {
     bit<16> draw;
     bit<1> congested;   /* of the tag, as is its hash bit */
     bit<1> hash_bit;
-    bit<1> has_tag;
+    bit<1> may; bit<1> has_tag;
 }
 
 /* The checksum after a word of the header has changed (RFC 1624, equation 3). */
@@ -65,9 +65,10 @@ action fold(in bit<16> id, in bit<16> mask, out bit<1> parity) {
     parity = bits[0:0] ^ bits[1:1];
 }
 
-/* Whether the DS byte is a tag, in a packet that cannot be fragmented. */
-action look(in ipv4_t ip, out bit<1> has_tag) {
-    has_tag = ((ip.ds & 0x81) == 0x81 && (ip.ds & 0x78) != 0 && (ip.fragment & 0x7FFF) == 0x4000) ? 1w1 : 1w0;
+/* Whether a packet may have a tag, UDP or TCP that cannot be fragmented; and whether its DS byte is one. */
+action look(in ipv4_t ip, out bit<1> may, out bit<1> has_tag) {
+    may = ((ip.protocol == 17 || ip.protocol == 6) && (ip.fragment & 0x7FFF) == 0x4000) ? 1w1 : 1w0;
+    has_tag = (may == 1 && (ip.ds & 0x81) == 0x81 && (ip.ds & 0x78) != 0) ? 1w1 : 1w0;
 }
 
 parser Read(packet_in packet, out headers found, inout metadata meta, inout standard_metadata_t standard) {
@@ -116,7 +117,7 @@ control SamplerIngress(inout headers found, inout metadata meta, inout standard_
     apply {
         if (found.ipv4.isValid() && found.ipv4.version == 4 && found.ipv4.words >= 5) {
             edges.apply();
-            look(found.ipv4, meta.has_tag);
+            look(found.ipv4, meta.may, meta.has_tag);
             random(meta.draw, 16w0, 16w0xFFFF);
             bit<17> share = (bit<17>)meta.draw;
             random(meta.draw, 16w0, 16w0xFFFF);
@@ -124,8 +125,7 @@ control SamplerIngress(inout headers found, inout metadata meta, inout standard_
             meta.draw = found.ethernet.source[15:0];
             meta.congested = found.ethernet.source[16:16];
 #endif
-            if (share < meta.rate && (found.ipv4.protocol == 17 || found.ipv4.protocol == 6)
-                && (found.ipv4.ds == 0 || meta.has_tag == 1) && (found.ipv4.fragment & 0x7FFF) == 0x4000) {
+            if (share < meta.rate && meta.may == 1 && (found.ipv4.ds == 0 || meta.has_tag == 1)) {
                 change(found.ipv4.checksum, found.ipv4.id, meta.draw);
                 found.ipv4.id = meta.draw;
                 fold(meta.draw, meta.mask, meta.hash_bit);
@@ -166,7 +166,7 @@ control SamplerEgress(inout headers found, inout metadata meta, inout standard_m
 
     apply {
         if (found.ipv4.isValid() && found.ipv4.version == 4 && found.ipv4.words >= 5) {
-            look(found.ipv4, meta.has_tag);
+            look(found.ipv4, meta.may, meta.has_tag);
             ports.apply();
             if (meta.has_tag == 1 && meta.takes_off == 1) {
                 put_ds(found.ipv4, 0);

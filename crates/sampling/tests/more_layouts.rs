@@ -117,6 +117,8 @@ fn untouched(layout: Layout) -> Vec<(String, Vec<u8>)> {
             for dscp in [46_u8, 34, 40, 56, 8, 44, 3, 19, 37] {
                 with(&format!("DSCP {dscp}"), &[(15, dscp << 2)]);
             }
+            with("ICMP", &[(23, 1)]);
+            with("GRE", &[(23, 47)]);
             with("more fragments", &[(20, 0x60)]);
             with("may be fragmented", &[(20, 0)]);
             with("TTL above the first", &[(22, 65)]);
@@ -137,6 +139,7 @@ fn untouched(layout: Layout) -> Vec<(String, Vec<u8>)> {
             with("version 2", &[(46, 0x23)]);
             with("no hops", &[(46, 0x10)]);
             with("unknown bits", &[(47, 0x42)]);
+            with("data where the id is to be", &[(46, 0), (47, 0)]);
             with("options", &[(14, 0x46)]);
             with("TCP", &[(23, TCP)]);
             with("a fragment", &[(20, 0x20)]);

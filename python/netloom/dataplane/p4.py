@@ -27,11 +27,13 @@ if TYPE_CHECKING:
 PROGRAM = "netloom_sampler.p4"
 COMPILED = "netloom_sampler.json"
 """What p4c makes of it for BMv2."""
+INFO = "netloom_sampler.p4info.txt"
+"""What it says of the tables for P4Runtime."""
 NEVER = 2**19 - 1
 """A queue of so many packets is never reached: the largest number of 19 bits."""
 RATE_OF_ALL = 65_536
-MOST_PORT = 511
-"""Port numbers have 9 bits."""
+MOST_PORT = 510
+"""Port numbers have 9 bits, and the last is where v1model drops packets."""
 _SAFE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}")
 _CONTROLS = {"edges": "SamplerIngress", "ports": "SamplerEgress", "thresholds": "SamplerEgress"}
 
@@ -93,7 +95,7 @@ def entries(
     Raises
     ------
     SimulationError
-        If a port has a number above 511.
+        If a port has a number above 510, or two switches have one name.
 
     Examples
     --------
@@ -105,6 +107,7 @@ def entries(
     """
     depth = NEVER if queue_packets is None else queue_packets
     found: dict[str, list[Entry]] = {}
+    seen: set[tuple[str, int]] = set()
     for port in ports:
         if port.role != "switch":
             continue
@@ -113,6 +116,9 @@ def entries(
                 f"--p4: expected ports of numbers up to {MOST_PORT}, found {port.node}:{port.port}"
             )
         of_switch = found.setdefault(port.node, [])
+        if (port.node, port.port) in seen:
+            raise SimulationError(f"--p4: two switches are called {port.node}: give them names by --name-map")
+        seen.add((port.node, port.port))
         arguments = (("mask", port.mask), ("depth", depth))
         of_switch.append(Entry("ports", "standard.egress_port", port.port, "link", arguments))
         peer = peers.get((port.node, port.port))
@@ -142,29 +148,42 @@ def files(
     *,
     queue_packets: int | None = None,
     switch_sends: bool = False,
-) -> dict[str, bytes]:
-    """The program, what p4c made of it, and both forms of every switch's entries, by the name of the file.
+) -> tuple[dict[str, bytes], dict[str, str]]:
+    """The program, what p4c made of it, and both forms of every switch's entries.
 
     A switch whose name is no file's is `switch0003`, by its place. The other parameters are those of
     `entries`.
 
+    Returns
+    -------
+    files : dict of bytes
+        By name.
+    stems : dict of str
+        By switch, the name of its files without their ending.
+
     Raises
     ------
     SimulationError
-        If a port has a number above 511, or two switches would have one file.
+        If a port has a number above 510, or two switches have one name or one file.
     """
     found = entries(ports, _peers(fabric, ports), queue_packets=queue_packets, switch_sends=switch_sends)
     with Folder.open(sources() / "p4") as there:
-        made = {name: there.read(name) for name in (PROGRAM, COMPILED)}
+        made = {name: there.read(name) for name in (PROGRAM, COMPILED, INFO)}
+    stems: dict[str, str] = {}
     for place, (node, of_switch) in enumerate(found.items()):
-        stem = node if _SAFE.fullmatch(node) else f"switch{place:04d}"
+        stem = stems[node] = node if _SAFE.fullmatch(node) else f"switch{place:04d}"
         commands = "".join(f"{entry.command}\n" for entry in of_switch)
-        runtime = {"target": "bmv2", "table_entries": [entry.row for entry in of_switch]}
+        runtime = {
+            "target": "bmv2",
+            "p4info": INFO,
+            "bmv2_json": COMPILED,
+            "table_entries": [entry.row for entry in of_switch],
+        }
         for name, data in ((f"{stem}.txt", commands), (f"{stem}.json", json.dumps(runtime, indent=1) + "\n")):
             if name in made:
                 raise SimulationError(f"--p4: two switches would have the file {name}")
             made[name] = data.encode()
-    return made
+    return made, stems
 
 
 def _peers(fabric: Fabric, ports: Sequence[Port]) -> dict[tuple[str, int], Port]:

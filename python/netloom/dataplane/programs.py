@@ -21,7 +21,7 @@ from typing import Literal
 
 from netloom.dataplane.libbpf import LIBRARY, library
 from netloom.dataplane.ring import Event, Ring
-from netloom.errors import LiveError
+from netloom.errors import ArgumentError, LiveError
 
 Name = Literal["sender", "switch", "receiver"]
 Layout = Literal["ds", "ds-ttl", "ipv6", "shim", "bth"]
@@ -139,6 +139,8 @@ class Program:
     """
 
     def __init__(self, name: Name, layout: Layout = "ds") -> None:
+        if layout not in LAYOUTS:
+            raise ArgumentError(f"layout: expected one of {', '.join(LAYOUTS)}, found {layout!r}")
         lacking = missing()
         if lacking:
             raise LiveError(f"BPF programs cannot be loaded: missing: {', '.join(lacking)}")
@@ -187,11 +189,11 @@ class Program:
         Parameters
         ----------
         mask : int
-            Of the link (`plan.Port`).
+            Of the link (`plan.Port`), 0 to 2^32 - 1.
         queue_bytes : int, optional
             From which length on the port's queue is congested. [default: never]
         rate : float, default 1.0
-            The share of packets that a sender samples.
+            The share of packets that a sender samples, 1/65536 to 1.
         keep : bool, default False
             Whether a receiver leaves the tag in the packet.
         random : int, optional
@@ -201,6 +203,12 @@ class Program:
         owner : int, default 0
             By which number the program is known again; 64 bits.
         """
+        if not 0 <= mask < 2**32:
+            raise ArgumentError(f"mask: expected 0 to 2^32 - 1, found {mask}")
+        if not 33 <= initial_ttl <= 255:
+            raise ArgumentError(f"initial_ttl: expected 33 to 255, found {initial_ttl}")
+        if not 1 / 65536 <= rate <= 1:
+            raise ArgumentError(f"rate: expected a share of packets, 1/65536 to 1, found {rate}")
         queue = NEVER if queue_bytes is None else min(queue_bytes, NEVER)
         share = min(65536, round(rate * 65536))
         value = PORT.pack(mask, queue, share, keep, initial_ttl, random is not None, random or 0, owner)

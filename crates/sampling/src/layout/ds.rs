@@ -32,7 +32,7 @@ pub(super) fn free(frame: &[u8]) -> Result<(), Did> {
 }
 
 pub(super) fn found(frame: &[u8]) -> Result<Tag, Did> {
-    if !is_ipv4(frame) {
+    if !is_transport(frame) {
         return Err(Did::NotOurs);
     }
     let kept = tag(frame[DS]).ok_or(Did::NotOurs)?;
@@ -45,10 +45,12 @@ pub(super) fn put(frame: &mut [u8], tag: Option<Tag>) {
 
 /// UDP or TCP in IPv4 that cannot be fragmented.
 pub(super) fn transport(frame: &[u8]) -> Result<(), Did> {
-    if !is_ipv4(frame) || ![PROTOCOL_TCP, PROTOCOL_UDP].contains(&protocol(frame)) {
-        return Err(Did::NotOurs);
-    }
-    atomic(frame)
+    if is_transport(frame) { atomic(frame) } else { Err(Did::NotOurs) }
+}
+
+/// UDP or TCP in IPv4: DS bytes of all else are others'.
+pub(super) fn is_transport(frame: &[u8]) -> bool {
+    is_ipv4(frame) && [PROTOCOL_TCP, PROTOCOL_UDP].contains(&protocol(frame))
 }
 
 /// Whether the packet is whole and stays so; the reserved bit says nothing.

@@ -5,8 +5,8 @@
 //!
 //! Source: Taffet, dissertation, sec. 2.6.1 (hops from a TTL that begins with one value); RFC 2474, sec. 6.
 
-use super::bytes::{ETHERNET, is_ipv4};
-use super::ds::{DS, atomic, put_byte, transport};
+use super::bytes::ETHERNET;
+use super::ds::{DS, atomic, is_transport, put_byte, transport};
 use super::{At, Did};
 use crate::tag::{MOST_HOPS, Tag};
 
@@ -26,7 +26,7 @@ pub(super) fn free(frame: &[u8], initial: u8) -> Result<(), Did> {
 }
 
 pub(super) fn found(frame: &[u8], initial: u8, at: At) -> Result<Tag, Did> {
-    if !is_ipv4(frame) {
+    if !is_transport(frame) {
         return Err(Did::NotOurs);
     }
     let (bit, congested) = bits(frame[DS]).ok_or(Did::NotOurs)?;

@@ -20,7 +20,7 @@ const VERSION: u16 = 1;
 pub(super) fn free(frame: &[u8]) -> Result<(), Did> {
     there(frame)?;
     let said = word(frame, SHIM + 4);
-    if said == 0 || tag(said).is_some() { Ok(()) } else { Err(Did::InUse) }
+    if (said == 0 && id(frame) == 0) || tag(said).is_some() { Ok(()) } else { Err(Did::InUse) }
 }
 
 pub(super) fn found(frame: &[u8]) -> Result<Tag, Did> {

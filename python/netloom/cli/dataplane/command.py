@@ -56,7 +56,7 @@ def plan(
 
     if p4 is None and (queue_packets is not None or switch_sends):
         raise UsageError("--queue-packets and --switch-sends are of --p4 FOLDER")
-    run = Run("dataplane-plan", options or Options())
+    run = Run("dataplane-plan", options or Options(), product=False, endings=(".json", ".csv", ".txt"))
     net = run.fabric(fabric, warn=True)
     with run.timed("plan"):
         found, rank, most_hops = planning.ports(net, queue_bytes=queue_bytes)
@@ -86,11 +86,12 @@ def plan(
         "links_without_number": alive - len(ports),
     }
     if p4 is not None:
-        files = program.files(net, found, queue_packets=queue_packets, switch_sends=switch_sends)
+        files, stems = program.files(net, found, queue_packets=queue_packets, switch_sends=switch_sends)
         with run.timed("write"), Folder.open(p4, make=True) as there:
             for name, data in files.items():
                 there.write(name, data)
-        result["p4"] = {"folder": str(p4), "files": list(files)}
+        switches = [{"node": node, "file": f"{stem}.txt"} for node, stem in stems.items()]
+        result["p4"] = {"folder": str(p4), "files": list(files), "switches": switches}
     return run.finish(result, lambda: _text(result), rows=ports)
 
 
@@ -124,5 +125,10 @@ def _text(result: Mapping[str, Any]) -> str:
         head.append(
             ("P4", f"{count(len(p4['files']))} files in {p4['folder']}: the program, and entries by switch")
         )
+        head += [
+            (switch["file"], switch["node"])
+            for switch in result["p4"]["switches"]
+            if switch["file"] != f"{switch['node']}.txt"
+        ]
     header = ["node", "port", "role", "number", "mask", "congested from (bytes)"]
     return f"{render.pairs(head)}\n\n{render.table(header, rows, right=(1, 3, 5))}"
