@@ -22,10 +22,9 @@ def again(access: Access, journal: Journal, manager: Manager) -> str:
     words: list[str] = []
     if access.socket_name is not None:
         words += ["--sim", f"{access.socket_name}{f',{access.host}' if access.host else ''}"]
-    if access.ca is not None:
-        words += ["--ca", access.ca]
-    if access.port is not None:
-        words += ["--port", str(access.port)]
+    else:
+        ca, port = access.smi
+        words += [*(["--ca", ca] if ca else []), *(["--port", str(port)] if port else [])]
     if len(type(manager).all_running(access)) > 1:
         words += ["--opensm", str(manager.pid)]
     file = manager.routes_file

@@ -29,7 +29,7 @@ def observed_of(
 ) -> tuple[Observed, list[str]]:
     """What real counters say, and what they leave out; `times` are seconds counted and ns a tick."""
     from netloom.diagnose import counted
-    from netloom.live.columns import column
+    from netloom.live.polling import column
 
     seconds, tick_ns = times
     found = counters.read(session, str(after), net)
