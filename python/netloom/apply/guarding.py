@@ -27,7 +27,7 @@ from netloom.apply.recovery import recover
 from netloom.apply.sending import INTERRUPTED, SECONDS, Applied, apply
 from netloom.errors import LiveError
 from netloom.findings import Finding, finding
-from netloom.live.mads import Mads, Request
+from netloom.live.mads import Mads, Request, keeping
 from netloom.live.manager import Manager
 from netloom.live.ports import PORT_INFO, changes, state_of
 from netloom.live.subnet_managers import peers, rivals
@@ -112,7 +112,7 @@ class Guard:
         self.access, self.manager, self.journal = access, manager, journal
         self._yes, self._wait, self._allow, self._every = yes, wait, allow, every
         self._threads, self._tell = threads, tell or (lambda _text: None)
-        self._stack = contextlib.ExitStack()
+        self._stack, self._watching = contextlib.ExitStack(), contextlib.ExitStack()
         self._since: int | None = None
         """The first change since the guarded tables were in force as a whole."""
         self._states: list[str | None] = []
@@ -121,6 +121,14 @@ class Guard:
         """When the last change was read back from all switches, on the clock that never goes back."""
 
     def __enter__(self) -> Guard:
+        with contextlib.ExitStack() as stack:
+            stack.enter_context(keeping(self.access))
+            stack.enter_context(self._watching)
+            self._begin()
+            self._stack = stack.pop_all()
+        return self
+
+    def _begin(self) -> None:
         self._check_manager()
         seen = look(self.access, self.manager.routes_file)
         if finding := self._rival(seen):
@@ -136,7 +144,6 @@ class Guard:
         self._states = self._ask()
         self._asked = time.monotonic()
         self._tell(f"guarding {len(self._requests)} cables between {seen.fabric.switches} switches")
-        return self
 
     def __exit__(
         self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
@@ -282,8 +289,8 @@ class Guard:
 
     def _watch(self, fabric: Fabric) -> None:
         """From now on asks the switches of this fabric for their ports to other switches."""
-        self._stack.close()
-        self._mads = self._stack.enter_context(
+        self._watching.close()
+        self._mads = self._watching.enter_context(
             Mads(self.access, fabric, window=64, timeout_ms=_TIMEOUT_MS, retries=_RETRIES)
         )
         there = dict(

@@ -18,7 +18,7 @@ import os
 import struct
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -132,36 +132,23 @@ class Mads:
         self._fabric = fabric
         self._ways: Ways | None = None
         self._limits = (window, timeout_ms, retries)
-        self._child: subprocess.Popen[bytes] | None = None
-        self._stack = contextlib.ExitStack()
+        self._child: _Child | None = None
 
     def __enter__(self) -> Mads:
-        program, access = str(Path(umad.__file__).resolve()), self._access
-        with contextlib.ExitStack() as stack:
-            said = stack.enter_context(files.unnamed())
-            self._child = subprocess.Popen(
-                # Isolated: neither the folder of the program nor site packages are looked at.
-                [sys.executable, "-I", "-S", program, *map(str, access.gsi), *map(str, access.smi)],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=said,
-                env=None if access.environment is None else dict(access.environment),
-                cwd=None if access.socket_name is None else process.clients_folder(),
-                # A terminal's Ctrl-C reaches only Python; this child ends with its input.
-                start_new_session=True,
-            )
-            stack.callback(_end, self._child)
-            self._said = said
-            (code,) = struct.unpack("<i", self._read(4))
-            if code != 0:
-                raise LiveError(_why(code, access))
-            self._stack = stack.pop_all()
+        kept = _kept.get(_key(self._access))
+        self._child = kept.pop() if kept else _Child(self._access)
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._stack.__exit__(kind, value, trace)
+        assert self._child is not None
+        kept = _kept.get(_key(self._access))
+        if kept is not None and value is None and self._child.whole:
+            kept.append(self._child)
+        else:
+            self._child.end()
+        self._child = None
 
     def ask(self, requests: Sequence[Request]) -> Answers:
         """Sends all requests and waits for their answers.
@@ -192,7 +179,6 @@ class Mads:
 
     def _ask(self, requests: Sequence[Request]) -> Answers:
         assert self._child is not None, "use Mads as a context manager"
-        assert self._child.stdin is not None
         pack = umad.REQUEST.pack
         paths = [self._path(one) for one in requests]
         sent_index = [index for index, path in enumerate(paths) if path is not None]
@@ -202,13 +188,9 @@ class Mads:
             batch.append(
                 pack(one.lid, one.kind, one.method, one.attribute, len(path), one.modifier, one.data, path)
             )
-        try:
-            self._child.stdin.write(b"".join(batch))
-            self._child.stdin.flush()
-        except OSError:
-            raise self._gone() from None
-        data = self._read(len(sent_index) * umad.ANSWER.size)
-        sent, received = umad.TAIL.unpack(self._read(umad.TAIL.size))
+        self._child.write(b"".join(batch))
+        data = self._child.read(len(sent_index) * umad.ANSWER.size)
+        sent, received = umad.TAIL.unpack(self._child.read(umad.TAIL.size))
         table = np.zeros(len(requests), _ANSWERS)
         table["status"] = umad.NOT_ASKED
         table[sent_index] = np.frombuffer(data, _ANSWERS)
@@ -251,15 +233,57 @@ class Mads:
             )
         return Ways(self._fabric, guids.index(guid), out)
 
-    def _read(self, size: int) -> bytes:
-        assert self._child is not None
-        assert self._child.stdout is not None
-        data = self._child.stdout.read(size)
+
+class _Child:
+    """The process that sends, and what it says."""
+
+    def __init__(self, access: Access) -> None:
+        self._access = access
+        self.whole = True
+        """Whether it has answered all that it was asked."""
+        program = str(Path(umad.__file__).resolve())
+        with contextlib.ExitStack() as stack:
+            self._said = stack.enter_context(files.unnamed())
+            self._process = subprocess.Popen(
+                # Isolated: neither the folder of the program nor site packages are looked at.
+                [sys.executable, "-I", "-S", program, *map(str, access.gsi), *map(str, access.smi)],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=self._said,
+                env=None if access.environment is None else dict(access.environment),
+                cwd=None if access.socket_name is None else process.clients_folder(),
+                # A terminal's Ctrl-C reaches only Python; this child ends with its input.
+                start_new_session=True,
+            )
+            stack.callback(self._close)
+            (code,) = struct.unpack("<i", self.read(4))
+            if code != 0:
+                raise LiveError(_why(code, access))
+            self._stack = stack.pop_all()
+
+    def end(self) -> None:
+        """Ends it."""
+        self._stack.close()
+
+    def write(self, data: bytes) -> None:
+        """Hands it requests."""
+        assert self._process.stdin is not None
+        try:
+            self._process.stdin.write(data)
+            self._process.stdin.flush()
+        except OSError:
+            raise self._gone() from None
+
+    def read(self, size: int) -> bytes:
+        """Takes so much of its answers."""
+        assert self._process.stdout is not None
+        data = self._process.stdout.read(size)
         if len(data) < size:
             raise self._gone()
         return data
 
     def _gone(self) -> LiveError:
+        self.whole = False
         self._said.seek(0)
         said = self._said.read().decode(errors="replace")
         if "sim_init: connect failed" in said:
@@ -269,14 +293,36 @@ class Mads:
             f"sending management datagrams: the child ended: {lines[-1] if lines else 'no word'}"
         )
 
+    def _close(self) -> None:
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        with contextlib.suppress(OSError):
+            self._process.stdin.close()
+        self._process.stdout.close()
+        process.end_client(self._process)
 
-def _end(child: subprocess.Popen[bytes]) -> None:
-    assert child.stdin is not None
-    assert child.stdout is not None
-    with contextlib.suppress(OSError):
-        child.stdin.close()
-    child.stdout.close()
-    process.end_client(child)
+
+_kept: dict[tuple[object, ...], list[_Child]] = {}
+"""By access: children that wait for the next who asks, while somebody keeps them."""
+
+
+def _key(access: Access) -> tuple[object, ...]:
+    return access.socket_name, access.host, access.gsi, access.smi
+
+
+@contextlib.contextmanager
+def keeping(access: Access) -> Iterator[None]:
+    """Until this block ends, children of an access stay for who asks next: starting one takes 50 ms.
+
+    One block an access at a time.
+    """
+    kept = _kept.setdefault(_key(access), [])
+    try:
+        yield
+    finally:
+        _kept.pop(_key(access), None)
+        for child in kept:
+            child.end()
 
 
 def _why(code: int, access: Access) -> str:
