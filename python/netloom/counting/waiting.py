@@ -109,7 +109,8 @@ def devices_of(source: Any) -> Devices:
 
 def tick_seconds(fabric: Fabric, octets: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     """How long a tick of every link's sender is, of what it is worth."""
-    return octets / np.asarray(fabric.link_table()["bandwidth_bytes_per_s"], float)
+    bandwidth: npt.NDArray[np.float64] = fabric.link_table()["bandwidth_bytes_per_s"].astype(np.float64)
+    return octets / bandwidth
 
 
 def lost(fabric: Fabric, counters: Counters, devices: Devices, *, most: int) -> list[dict[str, Any]]:
