@@ -139,7 +139,7 @@ class Guard:
         self._first = self._fabric = seen.fabric
         self._tables = seen.tables.to_bytes()
         self._change = self._last_change()
-        self._log = self._log_end()
+        self._log = self.manager.log_size() or 0
         self._watch(seen.fabric)
         self._states = self._ask()
         self._asked = time.monotonic()
@@ -317,20 +317,12 @@ class Guard:
             for answered, data in zip(answers.answered.tolist(), answers.data, strict=True)
         ]
 
-    def _log_end(self) -> int:
-        with contextlib.suppress(OSError):
-            return self.manager.log.stat().st_size
-        return 0
-
     def _log_tells(self) -> bool:
         """Whether OpenSM's log has something new of ports."""
-        end = self._log_end()
+        end = self.manager.log_size() or 0
         if end == self._log:
             return False
-        new = b""
-        with contextlib.suppress(OSError), open(self.manager.log, "rb") as log:
-            log.seek(self._log if end > self._log else 0)
-            new = log.read(1 << 20)
+        new = self.manager.log_from(self._log)
         self._log = end
         return any(word in new for word in _TRAPS)
 

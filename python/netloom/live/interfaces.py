@@ -12,10 +12,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from netloom import reading
 from netloom.errors import LiveError
 
 _DEVICES = Path("/sys/class/infiniband")
 _SM_DISABLED = 1 << 10
+_LONGEST = 200
+"""Of what the kernel says of a port."""
 
 
 @dataclass(frozen=True)
@@ -76,11 +79,15 @@ def _ports(devices: Path) -> list[_Port]:
     found = []
     for folder in sorted(devices.glob("*/ports/*"), key=lambda one: (one.parts[-3], int(one.name))):
         try:
-            guid = (folder / "gids" / "0").read_text().strip()[-19:]
-            mask = int((folder / "cap_mask").read_text(), 0)
-            layer = (folder / "link_layer").read_text().strip()
+            guid = _text(folder / "gids" / "0")[-19:]
+            mask = int(_text(folder / "cap_mask"), 0)
+            layer = _text(folder / "link_layer")
         except (OSError, ValueError):
             continue
         if layer == "InfiniBand" and guid.strip("0:"):
             found.append(_Port(folder.parts[-3], int(folder.name), guid, not mask & _SM_DISABLED))
     return found
+
+
+def _text(path: Path) -> str:
+    return reading.head(path, _LONGEST, unpack=False).decode(errors="replace").strip()
