@@ -101,6 +101,8 @@ class Poll:
     """What was sent and received."""
     started_s: float
     """On the clock that never goes back."""
+    at_s: float
+    """The same by the time of day: seconds since 1970, UTC."""
     seconds: float
     down: list[PortDown] = field(default_factory=list)
     """Ports over which nothing goes, where `links` asked for them."""
@@ -174,7 +176,7 @@ class Poller:
         """
         from netloom import _core
 
-        started = time.monotonic()
+        started, at = time.monotonic(), time.time()
         cost = _Cost()
         self._ask_what_they_can(cost)
         known = [(name, lid, port) for name, lid, port in self._ports if lid in self._can]
@@ -202,7 +204,7 @@ class Poller:
         text = "".join(blocks).encode()
         counters = _core.Counters.parse(text, self._fabric, label="the poll")
         octets = cost.octets
-        return Poll(counters, text, len(self._ports), missing, cost.sent, octets, started, seconds, down)
+        return Poll(counters, text, len(self._ports), missing, cost.sent, octets, started, at, seconds, down)
 
     def _ask_what_they_can(self, cost: _Cost) -> None:
         lids = [lid for lid in dict.fromkeys(lid for _, lid, _ in self._ports) if lid not in self._can]
