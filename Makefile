@@ -135,6 +135,7 @@ TRIALS ?= 2000
 hostile: $(VENV)/.dev $(VENV)/.built ## the property tests over TRIALS (2000) random cases each instead of a few: what goes on looking for lies
 	NETLOOM_TRIALS=$(TRIALS) cargo test $(CARGO_SET) --tests hostile
 	NETLOOM_TRIALS=$(TRIALS) NETLOOM_KILLS=20 NETLOOM_RUNS=100000 $(BIN)/python -m pytest -q -k 'hostile or rank_that_is_killed' tests
+	NETLOOM_PLANAR=1 $(BIN)/python -m pytest -q -m opensm tests
 
 man: $(VENV)/.dev $(VENV)/.built ## manual pages, into build/man
 	$(BIN)/python -m netloom.cli.parser.manual build/man

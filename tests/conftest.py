@@ -24,6 +24,7 @@ from jsonschema import Draft202012Validator
 from referencing import Registry, Resource
 
 import fork_server
+import planar_bed
 
 ROOT = Path(__file__).resolve().parent.parent
 DATA = ROOT / "tests" / "data" / "opensm"
@@ -55,6 +56,14 @@ class Paths:
 @pytest.fixture(scope="session")
 def paths() -> Paths:
     return Paths()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def planar(tmp_path_factory) -> None:
+    """With `NETLOOM_PLANAR` all live tests see ibsim as a planarized fabric (`make hostile`)."""
+    if os.environ.get("NETLOOM_PLANAR"):
+        folder = tmp_path_factory.mktemp("planar")
+        planar_bed.preload(os.environ, planar_bed.build(folder), folder / "lost")
 
 
 @dataclass(frozen=True)

@@ -48,6 +48,7 @@ VERBS += [
     "apply plan",
     "apply send",
     "apply rollback",
+    "apply guard",
     "apply recover",
     "apply history",
     "diagnose",
@@ -65,9 +66,9 @@ SEARCHING = {
 """Verbs that make routes, or prove bounds: a budget ends that."""
 THREADED = SEARCHING | {
     *("check", "infer", "interference", "plan", "lanes write", "loop live", "apply plan", "apply send"),
-    *("apply rollback", "study chapter4", "study sampling", "study afar", "study table32"),
+    *("apply rollback", "apply guard", "study chapter4", "study sampling", "study afar", "study table32"),
 }
-SEEDED = (THREADED - {"apply rollback"}) | {
+SEEDED = (THREADED - {"apply rollback", "apply guard"}) | {
     *(
         "fabric damage",
         "traffic new",

@@ -111,7 +111,7 @@ def test_without_a_master_that_is_said(paths):
     with Ibsim(paths.ft2, host=HOST) as sim:
         with pytest.raises(nl.LiveError, match=r"no OpenSM of the fabric of ibsim"):
             Manager.running(sim.access)
-        with pytest.raises(nl.LiveError, match=r"sminfo|no master"):
+        with pytest.raises(nl.LiveError, match=r"no master"):
             peers(sim.access, seconds=10)
 
 

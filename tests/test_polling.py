@@ -97,6 +97,7 @@ class TestPolling:
         assert netloom.result("counters", "diff", "net.txt", "a.txt.gz", "b.txt")["flagged"]["reset"] == 0
 
     def test_two_polls_tell_what_was_counted_in_between(self, live, netloom):
+        before = time.time()
         result = netloom.result(
             "counters", "poll", *live.where, "--seconds", "0.5", "--hosts", "--no-waits", "-o", "c.csv"
         )
@@ -108,7 +109,11 @@ class TestPolling:
         # What can be done is asked once: 44 nodes.
         assert result["mads"] in sent(2 * 128 + 44)
         with (netloom.folder / "c.csv").open() as file:
-            assert len(list(csv.DictReader(file))) == 128
+            rows = list(csv.DictReader(file))
+        assert len(rows) == 128
+        # By the time of day: `interference` finds the runs of that time.
+        assert before <= int(rows[0]["start_ns"]) * 1e-9 <= time.time()
+        assert int(rows[0]["end_ns"]) - int(rows[0]["start_ns"]) == round(result["seconds"] * 1e9)
 
     def test_lanes_are_read_too(self, live, netloom):
         live.set(node(live.fabric, "leaf02"), 3, "PortVLOpData.PortVLOpData2", 5)

@@ -67,7 +67,13 @@ if TYPE_CHECKING:
         synth_counters,
         verify_certificate,
     )
-    from netloom.apply.calls import apply_routes, recover_routes, rollback_routes, route_changes
+    from netloom.apply.calls import (
+        apply_routes,
+        guard_routes,
+        recover_routes,
+        rollback_routes,
+        route_changes,
+    )
     from netloom.dataplane.calls import dataplane_down, dataplane_status, dataplane_up
     from netloom.diagnose.answer.api import diagnose_counters, diagnose_run
     from netloom.drawing.api import draw
@@ -156,6 +162,7 @@ __all__ = [
     "engines",
     "expand_hostlist",
     "find_interference",
+    "guard_routes",
     "hose_loads",
     "infer",
     "links_at_max_bound",
@@ -212,6 +219,7 @@ _HOMES = {
     "pair_rounds": "netloom.pairs.answer",
     "plan": "netloom.planning.answer",
     "read_run": "netloom.runs.api",
+    "guard_routes": "netloom.apply.calls",
     "recover_routes": "netloom.apply.calls",
     "report": "netloom.pages.api",
     "rollback_routes": "netloom.apply.calls",

@@ -1017,8 +1017,10 @@ class Counters:
     @property
     def idle_bytes(self) -> float | None:
         """What hosts sent, bytes, if that is no more than management sends: nobody else was there."""
-    def since(self, before: Counters, *, seconds: float | None = None) -> Counters:
-        """What was counted since an earlier reading; `seconds` is how long that is, if files do not tell."""
+    def since(
+        self, before: Counters, *, seconds: float | None = None, start_s: float | None = None
+    ) -> Counters:
+        """What was counted since an earlier reading; how long and since when, if files do not tell."""
     @property
     def port_errors(self) -> list[dict[str, str]]:
         """What error counters say, as findings: between readings, or, of one, since they were set back."""

@@ -179,6 +179,8 @@ impl PyCounters {
     ///     The earlier reading.
     /// seconds : float, optional
     ///     How long that is, where the files do not tell.
+    /// start_s : float, optional
+    ///     When the earlier reading was made, in seconds of any clock, where the files do not tell. [default: 0]
     ///
     /// Returns
     /// -------
@@ -189,8 +191,14 @@ impl PyCounters {
     /// ------
     /// CountersError
     ///     If one of them is not a reading, or of another fabric.
-    #[pyo3(signature = (before, *, seconds = None))]
-    fn since(&self, py: Python<'_>, before: &PyCounters, seconds: Option<f64>) -> PyResult<Self> {
+    #[pyo3(signature = (before, *, seconds = None, start_s = None))]
+    fn since(
+        &self,
+        py: Python<'_>,
+        before: &PyCounters,
+        seconds: Option<f64>,
+        start_s: Option<f64>,
+    ) -> PyResult<Self> {
         let (Some(first), Some(second)) = (before.readings.last(), self.readings.last()) else {
             let message =
                 "these are intervals already: expected two readings (absolute values of the same counters)";
@@ -201,6 +209,9 @@ impl PyCounters {
         if let Some(seconds) = seconds.filter(|s| s.is_finite() && *s >= 0.0)
             && span.end_ns == span.start_ns
         {
+            if let Some(start_s) = start_s.filter(|s| s.is_finite() && *s >= 0.0) {
+                span.start_ns = (start_s * 1e9) as u64;
+            }
             span.end_ns = span.start_ns.saturating_add((seconds * 1e9) as u64);
         }
         let counters = only(py, &self.shared, span)?;

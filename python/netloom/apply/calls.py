@@ -202,6 +202,107 @@ def recover_routes(
     return attempt.recover(yes=yes)
 
 
+@checked(every=(0.05, 86400.0), rounds=(1, 10**6), opensm=(1, 2**31 - 1), wait=(0.1, 1e6))
+def guard_routes(
+    *,
+    yes: bool = False,
+    every: float = 0.5,
+    rounds: int | None = None,
+    access: Access | None = None,
+    opensm: int | None = None,
+    journal: str | os.PathLike[str] | None = None,
+    wait: float = 60.0,
+    allow: Sequence[Allowed] = (),
+    threads: int = 0,
+    time_limit: float | None = None,
+    tell: Callable[[str], object] | None = None,
+) -> dict[str, Any]:
+    """Keeps the tables in force whole while cables and switches fail, as `netloom apply guard` does.
+
+    Where a cable or a switch fails, tables that lead around it are loaded; where it is back, the old ones.
+
+    Parameters
+    ----------
+    yes : bool, default False
+        Change routes; without it what would be done is only told.
+    every : float, default 0.5
+        Seconds between two looks at all cables, 0.05 to 86400; OpenSM's log may tell sooner.
+    rounds : int, optional
+        End after so many changes of the fabric, 1 or more. [default: until Ctrl-C or `time_limit`]
+    access : Access, optional
+        The way to the fabric. [default: this machine's fabric]
+    opensm : int, optional
+        The process of OpenSM, where several run.
+    journal : path, optional
+        The journal's folder. [default: beside OpenSM's file of routes]
+    wait : float, default 60.0
+        Seconds that OpenSM may take over one stage, 0.1 or more.
+    allow : sequence of str, default ()
+        Continue despite `standby`, `adaptive`, `credit-loop`, `unanswered`.
+    threads : int, default 0
+        Threads that verify; 0 is one a core.
+    time_limit : float, optional
+        End after so many seconds, 0 or more.
+    tell : callable, optional
+        Hears of each step of a change, in words.
+
+    Returns
+    -------
+    dict
+        As `result` of `netloom apply guard --format json`.
+
+    Raises
+    ------
+    LiveError
+        As for `apply_routes`, if the tables in force are not sound, or if OpenSM is restarted with another
+        file of routes.
+
+    Examples
+    --------
+    >>> netloom.guard_routes(yes=True, rounds=2)["rounds"][0]["outcome"]  # doctest: +SKIP
+    'applied'
+    """
+    session = Session(threads=threads, time_limit=time_limit)
+    attempt = begun(session, access, opensm, journal, wait=wait, allow=allow, tell=tell)
+    return guarding(attempt, yes=yes, every=every, rounds=rounds)
+
+
+def guarding(
+    attempt: Attempt,
+    *,
+    yes: bool,
+    every: float,
+    rounds: int | None,
+    told: Callable[[dict[str, Any] | None], object] = lambda _row: None,
+) -> dict[str, Any]:
+    """Guards the fabric of an attempt; the result. `told` hears of every change, and None when it begins."""
+    from netloom.apply.guarding import Guard, guarded
+
+    session, manager, journal = attempt.session, attempt.manager, attempt.journal
+    session.keeps()
+    guard = Guard(
+        attempt.access,
+        manager,
+        journal,
+        yes=yes,
+        wait=attempt.wait,
+        allow=attempt.allow,
+        every=every,
+        threads=session.threads,
+        tell=attempt.tell,
+    )
+    done, stopped = guarded(guard, rounds, session.left, told)
+    session.note_input("fabric", attempt.access.what, None)
+    return {
+        "dry_run": not yes,
+        "file": str(manager.routes_file),
+        "journal": str(journal.folder),
+        "every_seconds": every,
+        "rounds": done,
+        "stopped": stopped,
+    }
+
+
 @checked(opensm=(1, 2**31 - 1))
 def route_changes(
     *,

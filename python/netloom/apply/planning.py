@@ -163,6 +163,7 @@ def plan(
     *,
     stages: int = STAGES,
     mend: bool = False,
+    keep: bool = True,
     allow: Collection[str] = (),
     threads: int = 0,
 ) -> Plan:
@@ -173,11 +174,13 @@ def plan(
     seen : Seen
         The fabric now; see `look`.
     routes : Routes
-        The new routes. Where they say nothing of the switches' own addresses, the present entries stay.
+        The new routes.
     stages : int
         How many stages there may be.
     mend : bool
         Whether entries that lead to dead ports or nowhere are replaced first.
+    keep : bool
+        Whether the present entries stay where the routes say nothing of the switches' own addresses.
     allow : collection of str
         Findings that are notes instead (`credit-loop`, `unanswered`).
     threads : int
@@ -194,7 +197,8 @@ def plan(
     _same_addresses(fabric, routes)
     try:
         # Forwarding tables are sent, lanes are not: they must be safe without.
-        new = routes.with_lanes(None).with_switches_of(seen.tables)
+        new = routes.with_lanes(None)
+        new = new.with_switches_of(seen.tables) if keep else new
     except RoutingError:
         routes.to_bytes()  # Says so where no forwarding table can hold them.
         raise

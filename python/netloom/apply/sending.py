@@ -208,7 +208,7 @@ class _Sending:
                 with self.clock("opensm"):
                     # Its log says so when it begins to send.
                     changing = last_entries(plan.seen.fabric, before, tables)
-                    wait_for(plan.seen.access, changing, seconds=_SETTLE)
+                    wait_for(plan.seen.access, plan.seen.fabric, changing, seconds=_SETTLE)
                 before = tables
                 last = i == len(stages)
                 seen = self._read_back(plan.seen, tables, look_too=last)

@@ -13,12 +13,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from netloom.errors import LiveError
-from netloom.live import process
+from netloom.live import interfaces, process
 
 DISCOVERIES = 6
 """How often a fabric is discovered at most, until everything in it answers."""
 _UNANSWERED = re.compile(r"mad \((?:DR path slid 0; dlid 0; )?([^)]*)\) bad status")
 _SIM_REFUSED = "sim_init: connect failed"
+_BY_DIRECTED_ROUTE = ("dump_fts", "ibnetdiscover", "ibportstate", "smpquery")
+"""Tools that send subnet management, or only that."""
 _NO_DEVICE = ("can't open UMAD port", "Failed to open", "can't read ABI version", "discover failed")
 _NO_PERMISSION = ("Permission denied", "Operation not permitted")
 
@@ -47,11 +49,20 @@ class Access:
     """The host of that ibsim's fabric from which to look; ibsim chooses if None."""
     environment: Mapping[str, str] | None = field(default=None, repr=False)
     """The tools' environment; None is this process's."""
+    subnet: tuple[str, int] | None = None
+    """Device and port for subnet management where these are others: of a planarized port, with its plane."""
 
     @classmethod
     def local(cls, *, ca: str | None = None, port: int | None = None) -> Access:
-        """The fabric that this machine is on."""
-        return cls(ca=ca, port=port)
+        """The fabric that this machine is on.
+
+        Raises
+        ------
+        LiveError
+            If the port has several planes, and none of them is named.
+        """
+        found = interfaces.of(ca, port)
+        return cls(ca=found.gsi[0] or None, port=found.gsi[1] or None, subnet=found.smi)
 
     @classmethod
     def ibsim(cls, socket_name: str, host: str | None = None) -> Access:
@@ -86,13 +97,24 @@ class Access:
         return cls.ibsim(name, host or None)
 
     @property
+    def gsi(self) -> tuple[str, int]:
+        """Device and port for all but subnet management; the library chooses where they are empty."""
+        return self.ca or "", self.port or 0
+
+    @property
+    def smi(self) -> tuple[str, int]:
+        """Device and port for subnet management."""
+        return self.gsi if self.subnet is None else self.subnet
+
+    @property
     def what(self) -> str:
         """This fabric in words, for messages."""
         if self.socket_name is not None:
             return f"the fabric of ibsim {self.socket_name}"
+        plane = "" if self.subnet is None else f"plane {self.subnet[1]} of "
         parts = [self.ca or "", f"port {self.port}" if self.port is not None else ""]
         through = " ".join(part for part in parts if part)
-        return f"the fabric behind {through}" if through else "this machine's fabric"
+        return f"{plane}the fabric behind {through}" if through else f"{plane}this machine's fabric"
 
     def run(self, tool: str, *arguments: str, seconds: float = 60.0) -> bytes:
         """Runs a diagnostic tool and returns what it prints.
@@ -116,11 +138,8 @@ class Access:
     def _run(self, tool: str, arguments: Sequence[str], seconds: float) -> tuple[bytes, str]:
         """What a tool prints, and what it says of it."""
         program = process.require_tool(tool)
-        own: list[str] = []
-        if self.ca is not None:
-            own += ["-C", self.ca]
-        if self.port is not None:
-            own += ["-P", str(self.port)]
+        device, port = self.smi if tool in _BY_DIRECTED_ROUTE else self.gsi
+        own = [*(["-C", device] if device else []), *(["-P", str(port)] if port else [])]
         child = subprocess.Popen(
             [program, *own, *arguments],
             env=None if self.environment is None else dict(self.environment),

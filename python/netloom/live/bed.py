@@ -18,10 +18,9 @@ import numpy as np
 
 from netloom.errors import LiveError
 from netloom.files import Scratch
-from netloom.live.columns import column
 from netloom.live.ibsim import Ibsim
 from netloom.live.opensm import OpenSM
-from netloom.live.polling import Poller
+from netloom.live.polling import Poller, column
 
 if TYPE_CHECKING:
     from netloom._core import Fabric, Routes, Traffic

@@ -1,4 +1,4 @@
-"""Whether a dump is of the fabric that is reached: switches say who they are.
+"""Whether a dump is of the fabric that is reached: switches say who they are, and which LID they have.
 
 LIDs are small numbers that every fabric has, so counters read by those of another fabric's dump, or of one
 that was made before LIDs changed, are counters of other ports.
@@ -7,7 +7,9 @@ that was made before LIDs changed, are counters of other ports.
 from __future__ import annotations
 
 import hashlib
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from netloom.errors import LiveError
 from netloom.live.mads import Mads, Request
@@ -17,13 +19,13 @@ if TYPE_CHECKING:
     from netloom.live.access import Access
     from netloom.session.session import Session
 
-_NODE_INFO = 0x11
-_GUID = slice(12, 20)
-"""Of the node, in what it says of itself."""
+_NODE_INFO, _PORT_INFO = 0x11, 0x15
+_GUID, _LID = slice(12, 20), slice(16, 18)
+"""Of the node, in what it says of itself; of its port."""
 
 
 def check(access: Access, fabric: Fabric, what: str) -> None:
-    """Asks every switch of a dump by its LID for its GUID; those that are silent don't count.
+    """Asks every switch of a dump, along its cables, for GUID and LID; those that are silent don't count.
 
     Raises
     ------
@@ -34,21 +36,29 @@ def check(access: Access, fabric: Fabric, what: str) -> None:
     lids, guids = switches["lid"].tolist(), switches["guid"].tolist()
     if not any(lids):
         raise LiveError(f"{what}: no LIDs in it: expected a dump of ibnetdiscover of {access.what}")
-    with Mads(access) as mads:
-        answers = mads.ask([Request.subnet(lid, _NODE_INFO, 0) for lid in lids])
+    with Mads(access, fabric) as mads:
+        # The switch's own port, 0, has its LID.
+        asked = [Request.subnet(lid, kind, 0) for lid in lids for kind in (_NODE_INFO, _PORT_INFO)]
+        answers = mads.ask(asked)
+    nodes, ports = answers.data[0::2], answers.data[1::2]
+    both = answers.answered[0::2] & answers.answered[1::2]
     wrong = [
         name
-        for name, guid, answered, data in zip(
-            fabric.switch_names, guids, answers.answered.tolist(), answers.data, strict=True
+        for name, guid, lid, answered, node, port in zip(
+            fabric.switch_names, guids, lids, both.tolist(), nodes, ports, strict=True
         )
-        if answered and int.from_bytes(data[_GUID].tobytes(), "big") != guid
+        if answered and (_number(node[_GUID]), _number(port[_LID])) != (guid, lid)
     ]
     if wrong:
         named = ", ".join(wrong[:3]) + (", …" if len(wrong) > 3 else "")
         raise LiveError(
-            f"{what}: not {access.what} as it is now: at the LIDs of {len(wrong)} of its {len(lids)} "
-            f"switches other nodes answer ({named}): a dump of another fabric, or of before LIDs changed"
+            f"{what}: not {access.what} as it is now: where {len(wrong)} of its {len(lids)} switches were, "
+            f"other nodes or other LIDs answer ({named}): a dump of another fabric, or of before LIDs changed"
         )
+
+
+def _number(octets: np.ndarray[Any, np.dtype[np.uint8]]) -> int:
+    return int.from_bytes(octets.tobytes(), "big")
 
 
 def discovered(session: Session, access: Access, source: Fabric | str | None = None) -> Fabric:

@@ -277,10 +277,10 @@ class Manager:
             If it ends, does not like the file, takes other routes, or says nothing in time.
         """
         start = time.monotonic()
-        position = self._log_size()
+        position = self.log_size()
         how = self.ask()
         while position is not None:
-            said = self._log_from(position)
+            said = self.log_from(position)
             configured = _CONFIGURED.findall(said)
             if configured and configured[-1] != b"file":
                 raise LiveError(f"OpenSM did not take the file but fell back to {configured[-1].decode()}")
@@ -311,14 +311,16 @@ class Manager:
         plugin = self.options.get("event_plugin_name", "")
         return f"event_plugin_name {plugin}" if "armgr" in plugin else None
 
-    def _log_size(self) -> int | None:
+    def log_size(self) -> int | None:
+        """How long its log is; None if it cannot be read."""
         try:
             with open(self.log, "rb") as log:
                 return log.seek(0, os.SEEK_END)
         except OSError:
             return None
 
-    def _log_from(self, position: int) -> bytes:
+    def log_from(self, position: int) -> bytes:
+        """What its log has from there on, or from its beginning if it is shorter by now."""
         try:
             with open(self.log, "rb") as log:
                 # It may have been cut off and begun again.

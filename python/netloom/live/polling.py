@@ -14,6 +14,7 @@ Source: InfiniBand Architecture Specification, vol. 1, sec. 16.1 (PortCounters, 
 
 from __future__ import annotations
 
+import io
 import time
 from dataclasses import dataclass, field
 from types import TracebackType
@@ -27,8 +28,12 @@ from netloom.live.ports import PORT_INFO, PortDown, state_of
 from netloom.nodes import Nodes
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
+
     from netloom._core import Counters, Fabric
     from netloom.live.access import Access
+
+    Array = npt.NDArray[np.float64]
 
 _CLASS_PORT_INFO, _PORT_COUNTERS, _LANES, _EXTENDED = 0x01, 0x12, 0x1A, 0x1D
 _IS_WIDE = 0x0200 | 0x0400
@@ -96,6 +101,8 @@ class Poll:
     """What was sent and received."""
     started_s: float
     """On the clock that never goes back."""
+    at_s: float
+    """The same by the time of day: seconds since 1970, UTC."""
     seconds: float
     down: list[PortDown] = field(default_factory=list)
     """Ports over which nothing goes, where `links` asked for them."""
@@ -148,7 +155,7 @@ class Poller:
         self._links = links
         self._ports = _ports(fabric, hosts)
         self._can: dict[int, tuple[int, int]] = {}
-        self._mads = Mads(access, window=window, timeout_ms=timeout_ms, retries=retries)
+        self._mads = Mads(access, fabric, window=window, timeout_ms=timeout_ms, retries=retries)
 
     def __enter__(self) -> Poller:
         self._mads.__enter__()
@@ -169,7 +176,7 @@ class Poller:
         """
         from netloom import _core
 
-        started = time.monotonic()
+        started, at = time.monotonic(), time.time()
         cost = _Cost()
         self._ask_what_they_can(cost)
         known = [(name, lid, port) for name, lid, port in self._ports if lid in self._can]
@@ -197,7 +204,7 @@ class Poller:
         text = "".join(blocks).encode()
         counters = _core.Counters.parse(text, self._fabric, label="the poll")
         octets = cost.octets
-        return Poll(counters, text, len(self._ports), missing, cost.sent, octets, started, seconds, down)
+        return Poll(counters, text, len(self._ports), missing, cost.sent, octets, started, at, seconds, down)
 
     def _ask_what_they_can(self, cost: _Cost) -> None:
         lids = [lid for lid in dict.fromkeys(lid for _, lid, _ in self._ports) if lid not in self._can]
@@ -239,6 +246,23 @@ def poll(access: Access, fabric: Fabric, **options: Any) -> Poll:
     """Reads every port once; [`Poller`] has the options."""
     with Poller(access, fabric, **options) as poller:
         return poller.poll()
+
+
+def column(fabric: Fabric, counters: Counters, name: str, *, interval: int = 0) -> Array | None:
+    """A counter of whole links, by link; NaN where it was not read. None if nobody counts it."""
+    from netloom.interop import arrow_csv
+
+    table = arrow_csv().read_csv(io.BytesIO(counters.to_bytes()))
+    if name not in table.column_names:
+        return None
+    starts = table["start_ns"].to_numpy()
+    wanted = starts == np.unique(starts)[interval]
+    # A row a link, and beside it one a lane.
+    wanted &= np.asarray(table["lane"].is_null())
+    values = np.full(fabric.links, np.nan)
+    read = table[name].to_numpy(zero_copy_only=False).astype(float)
+    values[table["link"].to_numpy()[wanted]] = read[wanted]
+    return values
 
 
 @dataclass

@@ -80,7 +80,9 @@ def client_environment(socket_name: str, host: str | None = None) -> dict[str, s
     library = find_umad2sim()
     if library is None:
         raise LiveError("libumad2sim.so is not installed (Debian: apt-get install ibsim-utils)")
-    environment = {**os.environ, "LD_PRELOAD": library, "IBSIM_SOCKNAME": socket_name}
+    before = os.environ.get("LD_PRELOAD", "")
+    preload = os.pathsep.join([*([before] if before else []), library])
+    environment = {**os.environ, "LD_PRELOAD": preload, "IBSIM_SOCKNAME": socket_name}
     if host is not None:
         environment["SIM_HOST"] = host
     return environment

@@ -99,7 +99,7 @@ def read(access: Access, fabric: Fabric, *, hosts: bool = True) -> Tables:
         If a node does not answer, or the fabric has no LIDs.
     """
     places = _places(fabric, hosts)
-    with Mads(access) as mads:
+    with Mads(access, fabric) as mads:
         return _read(mads, places)
 
 
@@ -134,7 +134,7 @@ def load(
     places = _places(fabric, hosts)
     table = wanted.rows()
     lanes = np.concatenate([table["lanes"], table["host_lanes"]])[: len(places)]
-    with contextlib.nullcontext() if dry_run else alone(access, fabric), Mads(access) as mads:
+    with contextlib.nullcontext() if dry_run else alone(access, fabric), Mads(access, fabric) as mads:
         before = _read(mads, places)
         differing = np.flatnonzero((before.lanes != lanes).any(axis=1))
         todo = [places[row] for row in differing.tolist()]

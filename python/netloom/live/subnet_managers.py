@@ -70,7 +70,7 @@ def rivals(found: Sequence[Peer]) -> tuple[str, str] | None:
 def _asked(access: Access, fabric: Fabric) -> list[Peer]:
     """What ports say of themselves."""
     lids = [int(lid) for table in (fabric.host_table(), fabric.switch_table()) for lid in table["lid"] if lid]
-    with Mads(access) as mads:
+    with Mads(access, fabric) as mads:
         ports = mads.ask([Request.subnet(lid, _PORT_INFO, 0) for lid in lids])
         masks = ports.data[:, 20:24].astype("uint32") @ [1 << 24, 1 << 16, 1 << 8, 1]
         having = [lid for lid, mask in zip(lids, masks.tolist(), strict=True) if mask & _IS_SM]
@@ -84,11 +84,13 @@ def _asked(access: Access, fabric: Fabric) -> list[Peer]:
 
 
 def _listed(access: Access, seconds: float) -> list[Peer]:
-    """What the subnet administrator lists."""
+    """What the subnet administrator lists: asked by LID, as it may be (GSI)."""
     try:
         said = access.run("saquery", "SMIR", seconds=seconds).decode(errors="replace")
-    except LiveError:
-        said = ""
+    except LiveError as error:
+        raise LiveError(
+            f"no master subnet manager answers on {access.what}: is OpenSM up? ({error})"
+        ) from None
     found = []
     for record in said.split("SMInfoRecord dump:")[1:]:
         value = dict(re.findall(r"(\w+)\.{2,}(\w+)", record))
@@ -96,11 +98,5 @@ def _listed(access: Access, seconds: float) -> list[Peer]:
             state = _STATES.get(int(value["SMState"], 0), "not active")
             found.append(Peer(int(value["GUID"], 16), int(value["LID"], 0), int(value["Priority"], 0), state))
     if not found:
-        said = access.run("sminfo", seconds=seconds).decode(errors="replace")
-        match = re.search(r"sm lid (\d+) sm guid (0x[0-9a-f]+).*priority (\d+) state \d+ SMINFO_(\w+)", said)
-        if match is None or match[4] != "MASTER":
-            raise LiveError(
-                f"no master subnet manager answers on {access.what}: is OpenSM up? ({said.strip()})"
-            )
-        found.append(Peer(int(match[2], 16), int(match[1]), int(match[3]), "master"))
+        raise LiveError(f"no master subnet manager answers on {access.what}: is OpenSM up? ({said.strip()})")
     return found

@@ -1,11 +1,11 @@
 """All forwarding tables of a fabric, from the switches themselves, with many datagrams under way at a time.
 
 `dump_fts` discovers the fabric and then asks block by block: 1.7 s for the 208 switches of quartz1. Where the
-fabric is discovered already its switches have addresses, and sixteen datagrams can be under way. What comes
-back is text as `dump_fts -n` prints it, so that nothing after this knows the difference.
+fabric is discovered already the ways to its switches are known, and sixteen datagrams can be under way. What
+comes back is text as `dump_fts -n` prints it, so that nothing after this knows the difference.
 
-By address datagrams take the very routes that are read. Where these do not lead to a switch and back, or
-another node has its address by now, `dump_fts` is asked instead, which goes by directed routes.
+Datagrams go by directed routes, along the cables as they were discovered. Where a switch does not answer, or
+another node does by now, `dump_fts` is asked instead, which discovers the fabric again.
 """
 
 from __future__ import annotations
@@ -36,20 +36,25 @@ def read_tables(access: Access, fabric: Fabric, *, seconds: float = 60.0) -> byt
         If not even `dump_fts` can read them.
     """
     try:
-        return _by_address(access, fabric)
+        return _by_ways(access, fabric)
     except LiveError:
         return access.forwarding_tables(seconds=seconds)
 
 
 def wait_for(
-    access: Access, entries: Sequence[tuple[int, int, int]], *, seconds: float, step: float = 0.02
+    access: Access,
+    fabric: Fabric,
+    entries: Sequence[tuple[int, int, int]],
+    *,
+    seconds: float,
+    step: float = 0.02,
 ) -> bool:
     """Waits until switches have some entries, each the switch's LID, the LID that it is for, and the port.
 
     Returns
     -------
     bool
-        Whether they have; False after so many seconds, or where a switch does not answer by its address.
+        Whether they have; False after so many seconds, or where a switch does not answer.
     """
     if not entries:
         return True
@@ -58,7 +63,7 @@ def wait_for(
     ports = np.array([port for _, _, port in entries])
     end = time.monotonic() + seconds
     try:
-        with Mads(access) as mads:
+        with Mads(access, fabric) as mads:
             while True:
                 answers = mads.ask(asked)
                 if not answers.answered.all():
@@ -72,26 +77,26 @@ def wait_for(
         return False
 
 
-def _by_address(access: Access, fabric: Fabric) -> bytes:
+def _by_ways(access: Access, fabric: Fabric) -> bytes:
     switches = fabric.switch_table()
     addresses, guids = switches["lid"].tolist(), switches["guid"].tolist()
     if not all(addresses):
         raise LiveError("a switch has no LID")
-    with Mads(access) as mads:
+    with Mads(access, fabric) as mads:
         about = [Request.subnet(lid, kind, 0) for lid in addresses for kind in (_NODE_INFO, _SWITCH_INFO)]
         answers = mads.ask(about)
         if not answers.answered.all():
-            raise LiveError("a switch does not answer by its address")
+            raise LiveError("a switch does not answer")
         nodes, infos = answers.data[0::2], answers.data[1::2]
         if [int.from_bytes(node[12:20].tobytes(), "big") for node in nodes] != guids:
-            raise LiveError("an address belongs to another node by now")
+            raise LiveError("another node answers where a switch was")
         tops = [int.from_bytes(info[6:8].tobytes(), "big") for info in infos]
         counts = [top // _BLOCK + 1 for top in tops]
         wanted = zip(addresses, counts, strict=True)
         blocks = [Request.subnet(lid, _FORWARDING, block) for lid, count in wanted for block in range(count)]
         answers = mads.ask(blocks)
     if not answers.answered.all():
-        raise LiveError("a switch does not answer by its address")
+        raise LiveError("a switch does not answer")
     ports = answers.data[:, :_BLOCK].ravel()
     text, first = [], 0
     for lid, guid, top, count in zip(addresses, guids, tops, counts, strict=True):

@@ -319,6 +319,6 @@ def reader(source: str) -> Callable[[Fabric], Poll]:
         start = time.monotonic()
         found, _ = read_again(source, fabric)
         ports = int(fabric.link_table()["alive"].sum())
-        return Poll(found, b"", ports, [], 0, 0, start, time.monotonic() - start)
+        return Poll(found, b"", ports, [], 0, 0, start, time.time(), time.monotonic() - start)
 
     return read

@@ -20,7 +20,7 @@ import numpy as np
 from netloom.errors import LiveError
 from netloom.health.error_counters import RULES
 from netloom.health.siblings import slow_cables
-from netloom.live.columns import column
+from netloom.live.polling import column
 from netloom.live.ports import both_ends
 from netloom.live.ports import cables as cables_of
 from netloom.nodes import Nodes, guid_text

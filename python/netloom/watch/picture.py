@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from netloom.live.columns import column
+from netloom.live.polling import column
 from netloom.nodes import Nodes
 
 if TYPE_CHECKING:

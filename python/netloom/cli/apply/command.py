@@ -159,6 +159,56 @@ def rollback(
     return _change(None, number, yes, stages, mend, through, reach, options)
 
 
+def guard(
+    *,
+    yes: Yes = False,
+    every: Annotated[float, within(0.05, 86400.0)] = 0.5,
+    rounds: Annotated[int | None, within(1, 1_000_000)] = None,
+    through: Waiting | None = None,
+    reach: Reach | None = None,
+    options: Threaded | None = None,
+) -> int:
+    """Lead routes around cables and switches that fail, and back; a dry run unless `--yes`.
+
+    Asks for the state of every cable between switches, and at once when OpenSM's log tells of a trap. Where
+    one fails, tables that lead around it are verified, journaled and loaded; where it is back, the old ones.
+    Runs where the master OpenSM runs, until Ctrl-C. A refusal and a rollback exit 1.
+
+    Parameters
+    ----------
+    yes
+        Change routes; without it what would be done is only told.
+    every
+        Seconds between two looks at all cables.
+    rounds
+        End after so many changes of the fabric. [default: until Ctrl-C]
+    through
+        Which OpenSM.
+    reach
+        Which fabric.
+    options
+        Common options; `-o` writes the result (.json, .csv, .txt).
+    """
+    from netloom.apply.calls import guarding
+
+    run, attempt = _begun(through or Waiting(), reach, options, past=False)
+    result = guarding(
+        attempt,
+        yes=yes,
+        every=every,
+        rounds=rounds,
+        told=lambda row: run.note("guarding" if row is None else report.guarded_row(row)),
+    )
+    bad = any(row["outcome"] in ("refused", "rolled back", "not restored") for row in result["rounds"])
+    return run.finish(
+        result,
+        lambda: report.guarded(result),
+        rows=report.flat(result["rounds"]),
+        findings=bad,
+        interrupted=result["stopped"] == "interrupted",
+    )
+
+
 def recover(
     *,
     yes: Yes = False,

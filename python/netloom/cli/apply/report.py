@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 _SHOWN = 10
 """How many switches with changes."""
+_NAMED = 3
+"""How many things that came or went."""
 
 
 def again(access: Access, journal: Journal, manager: Manager) -> str:
@@ -22,10 +24,9 @@ def again(access: Access, journal: Journal, manager: Manager) -> str:
     words: list[str] = []
     if access.socket_name is not None:
         words += ["--sim", f"{access.socket_name}{f',{access.host}' if access.host else ''}"]
-    if access.ca is not None:
-        words += ["--ca", access.ca]
-    if access.port is not None:
-        words += ["--port", str(access.port)]
+    else:
+        ca, port = access.smi
+        words += [*(["--ca", ca] if ca else []), *(["--port", str(port)] if port else [])]
     if len(type(manager).all_running(access)) > 1:
         words += ["--opensm", str(manager.pid)]
     file = manager.routes_file
@@ -87,6 +88,43 @@ def _last_line(result: dict[str, Any], again: str, does: str) -> str:
         "rolled back": f"ROLLED BACK: {result['why']}",
         "not restored": f"NOT RESTORED: {result['why']}; when OpenSM runs, {recover}",
     }[result["outcome"]]
+
+
+def guarded_row(row: dict[str, Any]) -> str:
+    """A change of the fabric that was guarded, on one line."""
+    seen = ", ".join(row["seen"][:_NAMED]) + (", …" if len(row["seen"]) > _NAMED else "")
+    number = "" if row["journal_id"] is None else f" (change {row['journal_id']})"
+    which = "the tables that are guarded" if row["whole"] else f"{row['changed_entries']} entries"
+    why = "".join(f": {one['text']}" for one in row["findings"][:1])
+    return f"{seen or 'cables changed'}: {row['outcome']}{number}, {which}, {row['seconds']:.2f} s{why}"
+
+
+def guarded(result: dict[str, Any]) -> str:
+    """What was guarded, and every change."""
+    rows = [
+        ("file of routes", result["file"]),
+        ("journal", result["journal"]),
+        ("looked", f"every {result['every_seconds']:g} s"),
+    ]
+    if result["dry_run"]:
+        rows.append(("dry run", "nothing was changed (--yes changes routes)"))
+    if result["stopped"] is not None:
+        rows.append(("stopped", f"{result['stopped'].replace('-', ' ')}: the changes so far"))
+    lines = [guarded_row(row) for row in result["rounds"]]
+    return "\n\n".join([render.pairs(rows), "\n".join(lines) or "no cable or switch has changed"])
+
+
+def flat(rounds: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The same for a table: what was seen, found and noted as text."""
+    return [
+        {
+            **row,
+            "seen": ", ".join(row["seen"]),
+            "findings": "; ".join(one["text"] for one in row["findings"]),
+            "notes": "; ".join(row["notes"]),
+        }
+        for row in rounds
+    ]
 
 
 def recovered(result: dict[str, Any], *, yes: bool) -> str:

@@ -9,6 +9,7 @@ from netloom.cli.shared import options, outputs, render, results
 from netloom.cli.shared.options import Options, Searching
 from netloom.cli.shared.run import Run
 from netloom.counting.reading import odd_readings, read, summary
+from netloom.counting.waiting import devices_of, lost
 from netloom.findings import bad, by_severity, finding, findings
 
 if TYPE_CHECKING:
@@ -120,7 +121,8 @@ def show(
     run = Run("counters-show", options or Options(), product=False)
     net = run.fabric(fabric)
     found = read(run, counters, net)
-    result = summary(found, busiest=hottest)
+    devices = devices_of(fabric)
+    result = {**summary(found, busiest=hottest), "lost": lost(net, found, devices, most=hottest)}
     return run.finish(result, lambda: text(result))
 
 
@@ -249,6 +251,19 @@ def text(result: dict[str, Any]) -> str:
             for link in result["busiest"]
         ]
         out += "\n\nbusiest links\n" + render.table(header, lines, right=range(2 if timed else 1))
+    if result.get("lost"):
+        header = ["not sent", "of the link", "ticks", "from", "to", "device"]
+        lines = [
+            [
+                render.size(link["bytes"]),
+                "unknown" if link["percent"] is None else f"{link['percent']:.1f} %",
+                render.count(round(link["ticks"])),
+                *(f"{link[side]}[{link[f'{side}_port']}]" for side in ("from", "to")),
+                link["device"],
+            ]
+            for link in result["lost"]
+        ]
+        out += "\n\nbandwidth lost to waiting\n" + render.table(header, lines, right=range(3))
     return out + render.findings(result.get("findings", ())) + _notes(result)
 
 

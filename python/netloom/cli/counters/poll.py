@@ -73,7 +73,8 @@ def poll(
                 last = poller.poll()
     found = first.counters
     if last is not first:
-        found = last.counters.since(found, seconds=last.started_s - first.started_s)
+        seconds = last.started_s - first.started_s
+        found = last.counters.since(found, seconds=seconds, start_s=first.at_s)
     written = None
     if run.has_product:
         written = (

@@ -15,6 +15,7 @@ from netloom.cli.shared.exits import UsageError
 from netloom.cli.shared.options import Computing, Seeded
 from netloom.cli.shared.run import Run
 from netloom.cli.shared.unfit import exclude, named, need, refuse
+from netloom.counting.waiting import devices_of
 from netloom.diagnose.answer.api import of_counters, of_run
 from netloom.errors import ArgumentError
 
@@ -59,7 +60,8 @@ def diagnose(
     seconds
         The length of the interval, if the files do not have it.
     tick_ns
-        The length of the device's tick of waiting. [default: waiting is not used]
+        The length of the device's tick of waiting. [default: as the switches' generation has it, where the
+        fabric is a dump that says which; else waiting is not used]
     traffic
         The traffic, as `netloom infer -o` writes it: needed to distinguish bad routes, bad mapping and
         over-subscription.
@@ -84,7 +86,8 @@ def diagnose(
     run = Run("diagnose", options, product=False)
     if counters_ is not None:
         net = run.fabric(run_or_fabric, warn=True)
-        result = of_counters(run, net, counters_, before, (seconds, tick_ns), traffic)
+        devices = devices_of(run_or_fabric)
+        result = of_counters(run, net, counters_, before, (seconds, tick_ns), traffic, devices)
         return _finish(run, result)
     from netloom import _core
 

@@ -25,7 +25,7 @@ _COMMANDS = {
     "sample": (("run", "decode"), "sample run SCENARIO"),
     "loop": (("run", "live", "table"), "loop run SCENARIO"),
     "apply": (
-        ("plan", "send", "rollback", "recover", "history"),
+        ("plan", "send", "rollback", "guard", "recover", "history"),
         "apply plan ROUTES, and apply send ROUTES --yes",
     ),
 }

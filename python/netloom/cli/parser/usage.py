@@ -141,6 +141,7 @@ EXAMPLES: dict[str, str] = {
     "apply plan": "netloom apply plan routes.lfts",
     "apply send": "netloom apply send routes.lfts --yes",
     "apply rollback": "netloom apply rollback 3 --yes",
+    "apply guard": "netloom apply guard --yes",
     "apply recover": "netloom apply recover --yes",
     "apply history": "netloom apply history --journal routes.lfts.journal",
     "study list": "netloom study list --paper 000",
@@ -186,7 +187,8 @@ NEEDS: dict[str, str] = {
     **dict.fromkeys(
         (
             *("counters poll", "watch", "loop live", "lanes read", "lanes load"),
-            *("apply plan", "apply send", "apply rollback", "apply recover", "apply history"),
+            *("apply plan", "apply send", "apply rollback", "apply guard", "apply recover"),
+            "apply history",
         ),
         "a live fabric, with its own files",
     ),

@@ -131,6 +131,7 @@ VERBS: dict[str, str | tuple[str, dict[str, str]]] = {
             "plan": "Show what new routes would change; sends nothing.",
             "send": "Put new routes on a live fabric; a dry run unless --yes.",
             "rollback": "Return to the tables before an earlier change.",
+            "guard": "Lead routes around cables and switches that fail, and back.",
             "recover": "Finish or undo a change that was killed.",
             "history": "List earlier changes.",
         },

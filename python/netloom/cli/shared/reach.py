@@ -22,9 +22,10 @@ class Reach:
     sim: str | None = None
     """An ibsim's fabric: its socket name (`IBSIM_SOCKNAME`), and the host to look from: `NAME,HOST`."""
     ca: str | None = None
-    """The adapter to look through (`mlx5_0`). [default: the first that is cabled]"""
+    """The adapter to look through (`mlx5_0`); of one with planes (XDR) its device for subnet management.
+    [default: the first that is cabled]"""
     port: Annotated[int | None, within(1, 254)] = None
-    """Its port. [default: the first that is cabled]"""
+    """Its port; of a device for subnet management, the plane. [default: the first that is cabled]"""
 
     @property
     def given(self) -> bool:

@@ -12,6 +12,7 @@ import numpy as np
 
 from netloom import extras, reading
 from netloom import findings as registry
+from netloom.counting.waiting import devices_of
 from netloom.diagnose.answer import readings
 from netloom.errors import ArgumentError, FormatError, NetloomError
 from netloom.files import Scratch
@@ -23,6 +24,7 @@ from netloom.session.session import Session
 
 if TYPE_CHECKING:
     from netloom._core import Fabric, Traffic
+    from netloom.counting.waiting import Devices
     from netloom.diagnose.findings import Finding
     from netloom.diagnose.ideal import Mappings
     from netloom.diagnose.observed import Observed
@@ -92,7 +94,8 @@ def diagnose_counters(
     seconds : float, optional
         The length of the interval, if the files do not have it.
     tick_ns : float, optional
-        The length of the device's tick of waiting. [default: waiting is not used]
+        The length of the device's tick of waiting. [default: as the switches' generation has it, where
+        `fabric` is a dump that says which; else waiting is not used]
     traffic : Traffic or str, optional
         The traffic: needed to distinguish bad routes, bad mapping and over-subscription.
 
@@ -124,7 +127,8 @@ def diagnose_counters(
     if tick_ns is not None:
         tick_ns = real("tick_ns", tick_ns, "nanoseconds, 0 to 1e9", most=1e9)
     times = (seconds, tick_ns)
-    return of_counters(session, session.fabric(fabric), Path(counters), earlier, times, traffic)
+    devices = devices_of(fabric)
+    return of_counters(session, session.fabric(fabric), Path(counters), earlier, times, traffic, devices)
 
 
 def of_counters(
@@ -134,9 +138,10 @@ def of_counters(
     before: Path | None,
     times: tuple[float | None, float | None],
     traffic: Traffic | str | None,
+    devices: Devices,
 ) -> dict[str, Any]:
     """Of real counters."""
-    seen, odd = readings.observed_of(session, net, counters, before, times, traffic)
+    seen, odd = readings.observed_of(session, net, counters, before, times, traffic, devices)
     return _result(session, {"source": "counters", "routing": None, "enough": True}, seen, odd, False)
 
 

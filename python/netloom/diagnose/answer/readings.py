@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from netloom.counting import reading as counters
+from netloom.counting.waiting import tick_seconds
 from netloom.errors import CountersError
 
 if TYPE_CHECKING:
     from netloom._core import Counters, Fabric, Traffic
+    from netloom.counting.waiting import Devices
     from netloom.diagnose.observed import Observed
     from netloom.session.session import Session
 
@@ -26,10 +28,14 @@ def observed_of(
     before: Path | None,
     times: tuple[float | None, float | None],
     traffic: Traffic | str | None,
+    devices: Devices,
 ) -> tuple[Observed, list[str]]:
-    """What real counters say, and what they leave out; `times` are seconds counted and ns a tick."""
+    """What real counters say, and what they leave out; `times` are seconds counted and ns a tick.
+
+    Without the latter a tick is what the devices make it, where that is known.
+    """
     from netloom.diagnose import counted
-    from netloom.live.columns import column
+    from netloom.live.polling import column
 
     seconds, tick_ns = times
     found = counters.read(session, str(after), net)
@@ -43,26 +49,32 @@ def observed_of(
     if not lasted:
         raise CountersError(f"{after}: does not say how long was counted: expected --seconds")
     sent, ticks = np.zeros(net.links), np.zeros(net.links)
-    known = tick_ns is not None
+    tick_s = tick_seconds(net, devices.octets(net)) if tick_ns is None else np.full(net.links, tick_ns * 1e-9)
+    told = bool((~np.isnan(tick_s)).any())
+    known = told
     for interval in range(found.intervals):
         measured = found.measure(interval)
         sent += np.where(np.asarray(measured["ends"]) > 0, np.asarray(measured["value"], float), 0.0)
         waits = column(net, found, "wait_ticks", interval=interval) if known else None
         known = waits is not None
         ticks += 0.0 if waits is None else np.nan_to_num(waits)
-    waited = ticks * (tick_ns or 0.0) * 1e-9 if known else None
+    waited = ticks * np.nan_to_num(tick_s) if known else None
     capacity = np.asarray(net.link_table()["bandwidth_bytes_per_s"], float) * float(lasted)
     if (sent > _MOST_UTILISATION * capacity).any():
         raise CountersError(
             f"{after}: links carried {np.max(sent / capacity):.3g} times what they can in "
             f"{float(lasted):g} s: expected the time that was counted (--seconds)"
         )
-    if tick_ns is None:
+    if not told:
         session.note(
             "without --tick-ns counts of waiting have no unit: only links that are full are looked at"
         )
     elif waited is None:
         session.note(f"{after}: has no counters of waiting: only links that are full are looked at")
+    elif tick_ns is None:
+        without = int((np.isnan(tick_s) & (ticks > 0)).sum())
+        more = f"; {without} links that waited have another device: left out" if without else ""
+        session.note(f"ticks of waiting as {', '.join(devices.names)} count them{more} (--tick-ns sets one)")
     pairs = None if traffic is None else session.traffic(traffic, net)
     return counted.observed_of(net, float(lasted), sent, waited, pairs), _left_out(found)
 
