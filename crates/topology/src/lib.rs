@@ -34,8 +34,8 @@ mod spread;
 pub use damage::{Damage, DamageError, Damaged, damage};
 pub use detect::detect;
 pub use generate::{
-    Aries, Arrangement, Dragonfly, FatTree, GENERATORS, Generator, SpecError, TwoLevel, Xgft, generate,
-    generator_names, is_generator,
+    Aries, Arrangement, Dragonfly, FatTree, GENERATORS, Generator, Lattice, Line, Megafly, SpecError,
+    TwoLevel, Xgft, generate, generator_names, is_generator,
 };
 pub use grid::Grid;
 pub use groups::{Groups, unfit as unfit_groups};
