@@ -10,7 +10,7 @@ use netloom_model::{
     End, Fabric, FabricBuilder, FabricError, Finding, HostSpec, LinkId, Machines, SwitchId, SwitchSpec,
 };
 use netloom_routing::{PathSet, RoutingError, Steering};
-use netloom_topology::{self as topology, Damage, NO_LEVEL, Stage, Structure};
+use netloom_topology::{self as topology, Damage, Dimension, NO_LEVEL, Shape, Stage, Structure};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyWeakrefMethods, PyWeakrefReference};
 
@@ -352,19 +352,16 @@ impl PyFabric {
         self.shared.structure().irregular.as_deref()
     }
 
-    /// What kind of network it is, and the groups of a dragonfly.
+    /// What kind of network it is, with the groups of a dragonfly or megafly, the dimensions of a HyperX, torus or mesh.
     #[getter]
     fn shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let shape = &self.shared.structure().shape;
         let dict = PyDict::new(py);
         dict.set_item("kind", shape.name())?;
-        if let Some(groups) = shape.groups() {
+        if let Shape::Dragonfly(groups) | Shape::Megafly(groups) = shape {
             dict.set_item("groups", groups.count)?;
             dict.set_item("switches_a_group", groups.switches_a_group)?;
-            let cables = PyDict::new(py);
-            cables.set_item("least", groups.global_cables.0)?;
-            cables.set_item("most", groups.global_cables.1)?;
-            dict.set_item("global_cables", cables)?;
+            dict.set_item("global_cables", least_and_most(py, groups.global_cables)?)?;
             if let Some((rows, columns)) = groups.grid.as_ref().map(|grid| grid.size) {
                 let grid = PyDict::new(py);
                 grid.set_item("rows", rows)?;
@@ -373,6 +370,18 @@ impl PyFabric {
             }
             dict.set_item("arrangement", groups.arrangement.map(|arrangement| arrangement.name()))?;
             dict.set_item("deviations", &groups.deviations)?;
+        }
+        if let Some(places) = shape.coordinates() {
+            let dimension = |d: &Dimension| {
+                let dict = PyDict::new(py);
+                dict.set_item("switches", d.size)?;
+                dict.set_item("line", d.line.name())?;
+                dict.set_item("cables", least_and_most(py, d.cables)?)?;
+                Ok(dict)
+            };
+            let dimensions = places.dimensions.iter().map(dimension).collect::<PyResult<Vec<_>>>()?;
+            dict.set_item("dimensions", dimensions)?;
+            dict.set_item("deviations", &places.deviations)?;
         }
         Ok(dict)
     }
@@ -809,6 +818,14 @@ pub fn split_plane(source: PathBuf) -> (PathBuf, Option<String>) {
         return (source, None);
     }
     (PathBuf::from(file), Some(plane.to_owned()))
+}
+
+/// `{least, most}`.
+fn least_and_most<'py>(py: Python<'py>, (least, most): (u32, u32)) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    dict.set_item("least", least)?;
+    dict.set_item("most", most)?;
+    Ok(dict)
 }
 
 /// A fabric without LIDs, of made-up GUIDs.

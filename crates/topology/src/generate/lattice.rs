@@ -35,6 +35,15 @@ pub enum Line {
 }
 
 impl Line {
+    /// The name in results.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Clique => "clique",
+            Self::Ring => "ring",
+            Self::Path => "path",
+        }
+    }
+
     /// Pairs of switches that are cabled, of a line of `size`.
     pub fn pairs(self, size: u64) -> u128 {
         let size = u128::from(size);
