@@ -10,13 +10,13 @@ use netloom_model::{
     End, Fabric, FabricBuilder, FabricError, Finding, HostSpec, LinkId, Machines, SwitchId, SwitchSpec,
 };
 use netloom_routing::{PathSet, RoutingError, Steering};
-use netloom_topology::{self as topology, Damage, Dimension, NO_LEVEL, Shape, Stage, Structure};
+use netloom_topology::{self as topology, Damage, NO_LEVEL, Stage, Structure};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyWeakrefMethods, PyWeakrefReference};
 
 use crate::findings::findings;
 use crate::run::{Options, run};
-use crate::{arguments, errors, io};
+use crate::{arguments, errors, io, shape};
 
 /// A fabric and what is derived from it on demand.
 pub struct Shared {
@@ -355,35 +355,7 @@ impl PyFabric {
     /// What kind of network it is, with the groups of a dragonfly or megafly, the dimensions of a HyperX, torus or mesh.
     #[getter]
     fn shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let shape = &self.shared.structure().shape;
-        let dict = PyDict::new(py);
-        dict.set_item("kind", shape.name())?;
-        if let Shape::Dragonfly(groups) | Shape::Megafly(groups) = shape {
-            dict.set_item("groups", groups.count)?;
-            dict.set_item("switches_a_group", groups.switches_a_group)?;
-            dict.set_item("global_cables", least_and_most(py, groups.global_cables)?)?;
-            if let Some((rows, columns)) = groups.grid.as_ref().map(|grid| grid.size) {
-                let grid = PyDict::new(py);
-                grid.set_item("rows", rows)?;
-                grid.set_item("columns", columns)?;
-                dict.set_item("grid", grid)?;
-            }
-            dict.set_item("arrangement", groups.arrangement.map(|arrangement| arrangement.name()))?;
-            dict.set_item("deviations", &groups.deviations)?;
-        }
-        if let Some(places) = shape.coordinates() {
-            let dimension = |d: &Dimension| {
-                let dict = PyDict::new(py);
-                dict.set_item("switches", d.size)?;
-                dict.set_item("line", d.line.name())?;
-                dict.set_item("cables", least_and_most(py, d.cables)?)?;
-                Ok(dict)
-            };
-            let dimensions = places.dimensions.iter().map(dimension).collect::<PyResult<Vec<_>>>()?;
-            dict.set_item("dimensions", dimensions)?;
-            dict.set_item("deviations", &places.deviations)?;
-        }
-        Ok(dict)
+        shape::dict(py, &self.shared.structure().shape)
     }
 
     /// LID mask control: 2^lmc addresses a host.
@@ -489,7 +461,7 @@ impl PyFabric {
     }
 
     /// Columns of the switch table: name, guid, radix, lid (0 = none), level (-1 = cut off), group of a
-    /// dragonfly, pod and core_group (-1 = none).
+    /// dragonfly or megafly, pod and core_group (-1 = none).
     fn switch_table<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let (f, structure) = (self.fabric(), self.shared.structure());
         let level = |s: SwitchId| match structure.level[s.index()] {
@@ -503,7 +475,7 @@ impl PyFabric {
         table.set_item("radix", column(py, f.switches().map(|s| f.radix(s))))?;
         table.set_item("lid", column(py, f.switches().map(|s| f.switch_lid(s).unwrap_or(0))))?;
         table.set_item("level", column(py, f.switches().map(level)))?;
-        let groups = structure.shape.groups();
+        let groups = shape::groups(&structure.shape);
         let group = |s| groups.map_or(-1, |groups| i64::from(groups.group(s)));
         table.set_item("group", column(py, f.switches().map(group)))?;
         table.set_item("pod", column(py, f.switches().map(|s| signed(structure.pod[s.index()]))))?;
@@ -818,14 +790,6 @@ pub fn split_plane(source: PathBuf) -> (PathBuf, Option<String>) {
         return (source, None);
     }
     (PathBuf::from(file), Some(plane.to_owned()))
-}
-
-/// `{least, most}`.
-fn least_and_most<'py>(py: Python<'py>, (least, most): (u32, u32)) -> PyResult<Bound<'py, PyDict>> {
-    let dict = PyDict::new(py);
-    dict.set_item("least", least)?;
-    dict.set_item("most", most)?;
-    Ok(dict)
 }
 
 /// A fabric without LIDs, of made-up GUIDs.

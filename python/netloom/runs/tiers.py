@@ -83,7 +83,7 @@ def tier_name(below: int, above: int, levels: int) -> str:
     """What links from level `below` to level `above` are called; hosts are level -1, leaves 0."""
 
     def name(level: int) -> str:
-        named = {1: ("leaf",), 2: ("leaf", "spine"), 3: ("leaf", "spine", "core")}.get(levels)
+        named = {1: ("switch",), 2: ("leaf", "spine"), 3: ("leaf", "spine", "core")}.get(levels)
         if level < 0:
             return "host"
         return f"level {level}" if named is None else named[level]
