@@ -220,12 +220,15 @@ def test_a_scenario_s_own_lanes_count(netloom):
     [
         ("cab", "its shape is tree; use updn"),
         ("GRAPH", "its shape is graph; use updn"),
+        ("RING", "its shape is torus; use updn"),
     ],
 )
 def test_dla_is_refused_on_other_shapes(netloom, fabric, message):
-    if fabric == "GRAPH":
-        (netloom.folder / "ring.net").write_text(opensm_lanes.ring(6))
+    if fabric in ("GRAPH", "RING"):
+        # Of a ring of six, or with a chord.
+        after = [[(s + 1) % 6, *([2] if s == 0 and fabric == "GRAPH" else [])] for s in range(6)]
         fabric = "ring.net"
+        (netloom.folder / fabric).write_text(opensm_lanes.net(after, 1))
     for asked in (["route", "dla", fabric, "-o", "r.lfts", "-q"], ["check", fabric, "dla", "-q"]):
         word = netloom.refused(*asked)
         assert message in word

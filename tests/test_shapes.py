@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import csv
 import json
+from pathlib import Path
 
 import networkx as nx
-import numpy as np
 import pytest
 
 import netloom as nl
+import opensm_lanes
 from netloom.live import Ibsim, OpenSM, missing_tools
+
+ROOT = Path(__file__).resolve().parent.parent
 
 with_opensm = [
     pytest.mark.opensm,
@@ -21,8 +24,10 @@ with_opensm = [
 def graph(fabric: nl.Fabric) -> nx.Graph:
     """The switches and who is cabled to whom."""
     links = fabric.link_table()
-    ends = np.stack([links["from_switch"], links["to_switch"]], axis=1)
-    return nx.Graph([(int(a), int(b)) for a, b in ends if a >= 0 and b >= 0])
+    ends = zip(
+        links["source"].tolist(), links["target"].tolist(), links["between_switches"].tolist(), strict=True
+    )
+    return nx.Graph([(a - fabric.hosts, b - fabric.hosts) for a, b, between in ends if between])
 
 
 def product(factors: list[nx.Graph]) -> nx.Graph:
@@ -162,9 +167,7 @@ class TestOpenSM:
             assert report.credit_loops == 0
         traffic = nl.Traffic.read("all-to-all", live)
         assert nl.loads(live, ours, traffic).max <= nl.loads(live, theirs, traffic).max
-        assert (
-            nl.loads(live, ours, traffic).per_link().sum() == nl.loads(live, theirs, traffic).per_link().sum()
-        )
+        assert nl.loads(live, ours, traffic).per_link.sum() == nl.loads(live, theirs, traffic).per_link.sum()
 
     def test_a_torus_takes_two_lanes_as_torus_2qos_does(self, netloom):
         net = netloom.folder / "net.net"
@@ -189,5 +192,151 @@ class TestOpenSM:
         traffic = nl.Traffic.read("all-to-all", live)
         both = [nl.loads(live, routes, traffic) for routes in (ours, theirs)]
         # The same hops, and no fuller link.
-        assert both[0].per_link().sum() == both[1].per_link().sum()
+        assert both[0].per_link.sum() == both[1].per_link.sum()
         assert both[0].max <= both[1].max
+
+
+SHAPES = {
+    "HyperX": "hyperx:shape=4x3,hosts=1",
+    "torus": "torus:shape=5x3,hosts=1",
+    "mesh": "mesh:shape=4x3,hosts=1",
+    "full mesh": "fullmesh:switches=6,hosts=2",
+    "megafly": "megafly:groups=3,leaves=2,spines=2,hosts=2",
+    "graph": "random",
+}
+"""The columns of the table in docs/methods/shapes.md, with small fabrics."""
+
+SCENARIO = """\
+name = "small"
+fabric = "net.txt"
+routes = ["updn"]
+[[job]]
+name = "solver"
+ranks = 8
+program = { kind = "halo", shape = [2, 2, 2], face_bytes = "32KiB", iterations = 2, compute_us = 5 }
+[[job]]
+name = "bully"
+allocation = "random"
+ranks = 4
+program = { kind = "pairs", rounds = 2, messages = 4, bytes = 200000 }
+until = "solver"
+"""
+
+LOOP = """\
+name = "small"
+routes = "updn"
+vl_scheme = "2sl2vl:seed=1"
+seed = 1
+[[phase]]
+name = "small"
+scenario = "small.toml"
+rounds = 1
+"""
+
+PLAN = """\
+compare = ["FABRIC"]
+[machine]
+hosts = 12
+radix = 36
+[catalogue]
+file = "slimfly-2014.toml"
+[cables]
+hosts = { kind = "copper", length_m = 2 }
+leaves = { length_m = 20 }
+spines = { length_m = 20 }
+[nodes]
+price = 5000
+[placement]
+orders = ["block"]
+[[application]]
+pattern = "shift:4"
+name = "shift"
+weight = 1
+wire_share = 0.5
+"""
+
+LANES = ("--write-sl2vl", "dor.sl2vl")
+COUNTERS = ("--seconds", "10", "--scale", "1e6", "-o", "c.csv")
+
+ROWS: dict[str, tuple[str, ...]] = {
+    "fabric show": ("fabric", "show", "net.txt"),
+    "route updn": ("route", "updn", "net.txt", "-o", "updn.lfts"),
+    "route dor": ("route", "dor", "net.txt", "-o", "dor.lfts", *LANES),
+    "route ftree": ("route", "ftree", "net.txt", "-o", "ftree.lfts"),
+    "route dla": ("route", "dla", "net.txt", "-o", "dla.lfts", "--write-sl2vl", "dla.sl2vl"),
+    "check": ("check", "net.txt", "updn.lfts"),
+    "path": ("path", "net.txt", "updn", "FIRST", "LAST"),
+    "loads": ("loads", "net.txt", "updn", "all-to-all"),
+    "optimize": ("optimize", "net.txt", "permutation:seed=1", "--work", "100", "-o", "best.lfts"),
+    "counters synth": ("counters", "synth", "net.txt", "updn", "permutation:seed=1", *COUNTERS),
+    "counters check": ("counters", "check", "net.txt", "c.csv"),
+    "infer": ("infer", "net.txt", "updn", "c.csv", "-o", "inferred.mtx.gz"),
+    "watch": ("watch", "net.txt", "--counters-from", "c.csv", "--once"),
+    "simulate": ("simulate", "small.toml", "-o", "run"),
+    "simulate adaptive": ("simulate", "small.toml", "--routings", "adaptive"),
+    "simulate ugal": ("simulate", "small.toml", "--routings", "ugal"),
+    "sample run": ("sample", "run", "small.toml", "-o", "sampled"),
+    "diagnose": ("diagnose", "sampled"),
+    "noise": ("noise", "small.toml", "--job", "solver"),
+    "loop run": ("loop", "run", "loop.toml"),
+    "plot run": ("plot", "run", "run", "-o", "run.svg"),
+    "plot loads": ("plot", "loads", "net.txt", "permutation:seed=1", "updn", "-o", "loads.svg"),
+    "plot cables": ("plot", "cables", "net.txt", "permutation:seed=1", "updn", "-o", "cables.svg"),
+    "plot congestion": ("plot", "congestion", "sampled", "-o", "congestion.html"),
+    "plot matrix": ("plot", "matrix", "permutation:seed=1", "net.txt", "-o", "matrix.svg"),
+    "report": ("report", "net.txt", "permutation:seed=1", "updn", "-o", "report.html"),
+    "plan": ("plan", "plan.toml"),
+    "fabric convert, Slurm": ("fabric", "convert", "net.txt", "-o", "topology.yaml"),
+    "fabric convert, SimGrid": ("fabric", "convert", "net.txt", "-o", "platform.xml"),
+}
+"""The rows of the table, in an order that makes what later ones read."""
+
+
+def table() -> dict[str, dict[str, str]]:
+    """The table of the page: `[row][column]`."""
+    page = (ROOT / "docs" / "methods" / "shapes.md").read_text()
+    lines = [
+        line.strip("| ") for line in page.split("## What works where")[1].splitlines() if line[:1] == "|"
+    ]
+    rows = [[cell.strip() for cell in line.split("|")] for line in lines]
+    head = rows[0][1:]
+    return {row[0].strip("`"): dict(zip(head, row[1:], strict=True)) for row in rows[2:]}
+
+
+def random_graph(seed: int) -> str:
+    """Twelve switches with a host each, four cables a switch, as an ibsim net file."""
+    found = nx.random_regular_graph(4, 12, seed=seed)
+    return opensm_lanes.net([sorted(t for t in found[s] if t > s) for s in sorted(found)], 1)
+
+
+def test_the_page_has_every_row_and_column():
+    assert list(table()) == list(ROWS)
+    assert all(list(cells) == list(SHAPES) for cells in table().values())
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_each_verb_works_or_says_in_one_line_what_does_not(netloom, shape):
+    """Exit 0, or 1 for findings; refused with exit 3 and one line, and no file. Never a traceback."""
+    told = table()
+    if shape == "graph":
+        (netloom.folder / "net.txt").write_text(random_graph(1))
+    else:
+        netloom.ok("fabric", "new", SHAPES[shape], "-o", "net.txt", "-q")
+    for name, text in (("small", SCENARIO), ("loop", LOOP), ("plan", PLAN.replace("FABRIC", SHAPES[shape]))):
+        (netloom.folder / f"{name}.toml").write_text(text)
+    catalogue = (ROOT / "examples" / "plan" / "slimfly-2014.toml").read_bytes()
+    (netloom.folder / "slimfly-2014.toml").write_bytes(catalogue)
+    hosts = nl.Fabric.read(netloom.folder / "net.txt").host_names
+    named = {"FIRST": hosts[0], "LAST": hosts[-1]}
+    odd = []
+    for row, words in ROWS.items():
+        done = netloom(*(named.get(word, word) for word in words))
+        errors = [line for line in done.err.splitlines() if line.startswith("netloom: error:")]
+        works = done.code in (0, 1) and not errors
+        refused = done.code == 3 and len(errors) == 1
+        if "Traceback" in done.err or (works, refused) != (
+            told[row][shape] == "yes",
+            told[row][shape] == "no",
+        ):
+            odd.append(f"{row}: {told[row][shape]}, but exit {done.code}: {done.err[-300:]}")
+    assert not odd, "\n".join(odd)
