@@ -3,8 +3,8 @@
 //! In a product of lines, two neighbours of a switch that lie in different dimensions have exactly one other common
 //! neighbour: the fourth corner of a *square*. Neighbours in one clique are joined themselves; neighbours in one ring
 //! or path have none. So: cables of a triangle are of one dimension, opposite sides of a square are of one, and two
-//! cables that meet without a square are of one, where most that are parallel to them say the same (a missing cable
-//! takes squares away). With the dimension of every cable known, the coordinate in one dimension is the piece that all
+//! cables that meet without a square are of one, where half of those that are parallel to them say the same (a missing
+//! cable takes squares away). With the dimension of every cable known, the coordinate in one dimension is the piece that all
 //! other dimensions' cables join.
 //!
 //! None of this is believed: what is found is a lattice only if coordinates name every switch once, every cable joins
@@ -63,7 +63,8 @@ impl Coordinates {
                 1 => "fullmesh",
                 _ => "hyperx",
             },
-            _ if all(|d| d.line == Line::Ring || d.size <= 3) => "torus",
+            // A ring of three is a clique.
+            _ if all(|d| d.line == Line::Ring || (d.line == Line::Clique && d.size <= 3)) => "torus",
             _ if all(|d| d.line == Line::Path || d.size == 2) => "mesh",
             _ => "lattice",
         }
@@ -180,8 +181,11 @@ impl Cables {
                 (*squares, *all) = (*squares + usize::from(square), *all + 1);
             }
         }
+        let mut size = vec![0; self.ends.len()];
+        (0..self.ends.len()).for_each(|pair| size[sets.find(pair)] += 1);
         for ((a, b), (squares, all)) in votes {
-            if 2 * squares < all {
+            // Next to each other on one line they meet at an end of each cable; a missing cable takes a square of two.
+            if 2 * squares < all && 2 * (all - squares) > size[a].min(size[b]) {
                 sets.join(a, b);
             }
         }

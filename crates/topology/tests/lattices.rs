@@ -186,6 +186,7 @@ fn shapes_are_found_whatever_names_and_ports_say() {
         ("torus:shape=9,hosts=1", "torus", vec![9]),
         ("mesh:shape=4x3,hosts=1", "mesh", vec![4, 3]),
         ("mesh:shape=2x5,hosts=1", "mesh", vec![2, 5]),
+        ("mesh:shape=3x3,hosts=1", "mesh", vec![3, 3]),
         ("fullmesh:switches=9,hosts=2", "fullmesh", vec![9]),
     ] {
         let whole = generate(spec).unwrap();
@@ -248,9 +249,12 @@ fn damaged_ones_are_told_with_what_they_lack() {
         );
     }
     // Cables that a dump does not have, one of a hundred.
-    for (spec, missing) in
-        [("hyperx:shape=16x6,hosts=1", 9), ("torus:shape=6x6x6,hosts=1", 6), ("mesh:shape=7x8x6,hosts=1", 3)]
-    {
+    for (spec, missing) in [
+        ("hyperx:shape=16x6,hosts=1", 9),
+        ("torus:shape=6x6x6,hosts=1", 6),
+        ("mesh:shape=7x8x6,hosts=1", 3),
+        ("torus:shape=5x6,hosts=1", 1),
+    ] {
         let whole = generate(spec).unwrap();
         let broken = shuffled(&whole, 5, missing);
         let shape = detect(&broken).shape;
