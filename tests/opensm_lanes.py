@@ -29,16 +29,16 @@ nue_max_num_vls 4
 
 def ring(switches: int, hosts: int = 1) -> str:
     """An ibsim net file: switches with hosts, in a circle."""
-    return _net([[(s + 1) % switches] for s in range(switches)], hosts)
+    return net([[(s + 1) % switches] for s in range(switches)], hosts)
 
 
 def torus(columns: int, rows: int, hosts: int = 1) -> str:
     """The same in a torus of two dimensions."""
     places = list(product(range(rows), range(columns)))
-    return _net([[r * columns + (c + 1) % columns, (r + 1) % rows * columns + c] for r, c in places], hosts)
+    return net([[r * columns + (c + 1) % columns, (r + 1) % rows * columns + c] for r, c in places], hosts)
 
 
-def _net(after: list[list[int]], hosts: int) -> str:
+def net(after: list[list[int]], hosts: int) -> str:
     """Switches, each cabled to those that come after it."""
     ports: list[list[str]] = [[f'"h{s}-{h}"[1]' for h in range(hosts)] for s in range(len(after))]
     for s, others in enumerate(after):

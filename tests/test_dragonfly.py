@@ -220,12 +220,15 @@ def test_a_scenario_s_own_lanes_count(netloom):
     [
         ("cab", "its shape is tree; use updn"),
         ("GRAPH", "its shape is graph; use updn"),
+        ("RING", "its shape is torus; use updn"),
     ],
 )
 def test_dla_is_refused_on_other_shapes(netloom, fabric, message):
-    if fabric == "GRAPH":
-        (netloom.folder / "ring.net").write_text(opensm_lanes.ring(6))
+    if fabric in ("GRAPH", "RING"):
+        # Of a ring of six, or with a chord.
+        after = [[(s + 1) % 6, *([2] if s == 0 and fabric == "GRAPH" else [])] for s in range(6)]
         fabric = "ring.net"
+        (netloom.folder / fabric).write_text(opensm_lanes.net(after, 1))
     for asked in (["route", "dla", fabric, "-o", "r.lfts", "-q"], ["check", fabric, "dla", "-q"]):
         word = netloom.refused(*asked)
         assert message in word
@@ -291,7 +294,8 @@ def test_lanes_are_not_sent_so_routes_must_do_without(netloom):
 def test_groups_are_stated_by_a_file_or_by_names(netloom):
     """Two groups of two switches, which cables alone do not tell."""
     spec = "dragonfly:p=1,a=2,h=1,g=2"
-    assert netloom.result("fabric", "show", spec, code=1)["shape"]["kind"] != "dragonfly"
+    # A row of four.
+    assert netloom.result("fabric", "show", spec)["shape"]["kind"] == "mesh"
     (netloom.folder / "groups.txt").write_text("# by hand\ng00r0 a\ng00r1 a\ng01r0, b\ng01r1 b\n")
     for stated in ("groups.txt", "g([0-9]+)r"):
         shape = netloom.result("fabric", "show", spec, "--groups", stated)["shape"]
@@ -308,7 +312,7 @@ def test_stated_groups_are_taken_wherever_a_fabric_is_read(netloom):
     (netloom.folder / "stated.toml").write_text(scenario(spec, f"groups = '{rule}'\n") + program)
     (netloom.folder / "groups.txt").write_text("g00r0 a\ng00r1 a\ng01r0 b\ng01r1 b\n")
     says = netloom.refused("simulate", "bare.toml")
-    assert "its shape is graph; use updn, or state its groups" in says
+    assert "its shape is mesh; use updn" in says
     for words in (["stated.toml"], ["bare.toml", "--groups", rule], ["bare.toml", "--groups", "groups.txt"]):
         assert [run["routing"] for run in netloom.result("simulate", *words)["runs"]] == ["dla", "minimal"]
     assert "expected at least two groups" in netloom.refused("simulate", "bare.toml", "--groups", "(g)")

@@ -1104,6 +1104,9 @@ class LaneTables:
     def sl2vl(self, origin: str) -> bytes:
         """The tables in the form of OpenSM's dump; `origin` says in one line what made them."""
 
+    def service_levels(self, origin: str) -> bytes | None:
+        """The level of every pair of hosts, CSV `source_lid,destination_lid,sl`; None if pairs have none."""
+
     def qos_policy(self, origin: str) -> bytes:
         """A QoS policy for OpenSM that gives every pair its level.
 

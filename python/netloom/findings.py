@@ -79,6 +79,7 @@ KINDS: dict[str, tuple[Severity, Class]] = {
     "cut-off-switch": ("warning", "management"),
     "no-tree": ("warning", "hosts"),
     "uneven-groups": ("warning", "hosts"),
+    "uneven-lattice": ("warning", "hosts"),
     "too-many-levels": ("warning", "hosts"),
     "level-cable": ("note", "hosts"),
     "stated-roots": ("note", "hosts"),

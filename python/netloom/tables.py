@@ -78,9 +78,9 @@ def links_table(simulation: Simulation, fabric: Fabric) -> pyarrow.Table:
     """Returns a row a directed link, all lanes together, in the order of link ids.
 
     The columns of `fabric.to_arrow()`; `from_level` and `to_level` (-1: a host, 0: a leaf, -2: cut off);
-    `switch`, the number of the lower switch at its ends; in a dragonfly `from_group` and `to_group` (-1: a
-    host); the counters; and `utilisation`, 0 to 1: bytes over what fits through in the time that was
-    simulated.
+    `switch`, the number of the lower switch at its ends; in a dragonfly or megafly `from_group` and
+    `to_group` (-1: a host); the counters; and `utilisation`, 0 to 1: bytes over what fits through in the
+    time that was simulated.
 
     Parameters
     ----------
@@ -129,8 +129,8 @@ def links_table(simulation: Simulation, fabric: Fabric) -> pyarrow.Table:
 
 
 def _link_groups(fabric: Fabric) -> dict[str, npt.NDArray[Any]]:
-    """`from_group` and `to_group` of every link of a dragonfly; nothing of other fabrics."""
-    if fabric.shape["kind"] != "dragonfly":
+    """`from_group` and `to_group` of every link of a dragonfly or megafly; nothing of other fabrics."""
+    if "groups" not in fabric.shape:
         return {}
     links = fabric.link_table()
     of_switches = np.asarray(fabric.switch_table()["group"], np.int32)
@@ -150,6 +150,7 @@ def link_levels(fabric: Fabric) -> dict[str, npt.NDArray[Any]]:
     -------
     dict of str to numpy.ndarray
         By link id; a host's level is -1, a leaf's 0, that of a switch that reaches no host -2.
+        Where levels would be a guess (a HyperX, a torus, a mesh, any graph) all other switches have level 0.
 
     Examples
     --------
@@ -161,6 +162,8 @@ def link_levels(fabric: Fabric) -> dict[str, npt.NDArray[Any]]:
     links = fabric.link_table()
     source, target = np.asarray(links["source"], np.int64), np.asarray(links["target"], np.int64)
     of_switches = np.asarray(fabric.switch_table()["level"], dtype=np.int16)
+    if not (fabric.shape["kind"] == "tree" or "groups" in fabric.shape):
+        of_switches = np.minimum(of_switches, 0)
     level = np.concatenate(
         [np.full(fabric.hosts, HOST, np.int16), np.where(of_switches < 0, CUT_OFF, of_switches)]
     )

@@ -113,7 +113,8 @@ pub fn fit(
     Ok(())
 }
 
-/// The engines whose routes of a fabric neither deadlock nor lose pairs, in words: updn, and on dragonflies dla if it does.
+/// The engines whose routes of a fabric neither deadlock nor lose pairs, in words: updn, on dragonflies dla if it does,
+/// dor where it can.
 fn sound_engine(fabric: &Fabric, structure: &Structure) -> &'static str {
     if matches!(structure.shape, Shape::Dragonfly(_))
         && let Ok(routes) = route(Engine::Dla, fabric, structure, &EngineOptions::default())
@@ -122,6 +123,11 @@ fn sound_engine(fabric: &Fabric, structure: &Structure) -> &'static str {
         if deadly(&report).is_none() && report.holes() == 0 {
             return "updn, or dla with its lanes";
         }
+    }
+    if matches!(structure.shape, Shape::Lattice(_))
+        && let Ok(routes) = route(Engine::Dor, fabric, structure, &EngineOptions::default())
+    {
+        return if routes.lanes.is_some() { "updn, or dor with its lanes" } else { "updn or dor" };
     }
     "updn"
 }

@@ -218,7 +218,8 @@ pub fn oblivious(
     suited(fabric, structure, options).map(|(_, routes)| routes)
 }
 
-/// The engine that suits a fabric, and its tables: dla on a dragonfly on which it loses no pair; ftree where the fabric is a
+/// The engine that suits a fabric, and its tables: dla on a dragonfly on which it loses no pair; dor on a HyperX, a mesh
+/// or a torus whose neighbours are all joined; ftree where the fabric is a
 /// tree on which it loses none, and updn elsewhere, whose tables never have a credit loop.
 ///
 /// # Errors
@@ -236,6 +237,8 @@ pub fn suited(
             Ok(made) if whole(&made.1) => Ok(made),
             _ => made(Engine::Updn),
         },
+        Shape::Lattice(_) => made(Engine::Dor).or_else(|_| made(Engine::Updn)),
+        Shape::Megafly(_) => made(Engine::Updn),
         Shape::Tree if structure.levels_lose_pairs => made(Engine::Updn),
         Shape::Tree | Shape::Graph => made(Engine::Ftree).or_else(|_| made(Engine::Updn)),
     }

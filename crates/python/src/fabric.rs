@@ -16,7 +16,7 @@ use pyo3::types::{PyBytes, PyDict, PyWeakrefMethods, PyWeakrefReference};
 
 use crate::findings::findings;
 use crate::run::{Options, run};
-use crate::{arguments, errors, io};
+use crate::{arguments, errors, io, shape};
 
 /// A fabric and what is derived from it on demand.
 pub struct Shared {
@@ -352,29 +352,10 @@ impl PyFabric {
         self.shared.structure().irregular.as_deref()
     }
 
-    /// What kind of network it is, and the groups of a dragonfly.
+    /// What kind of network it is, with the groups of a dragonfly or megafly, the dimensions of a HyperX, torus or mesh.
     #[getter]
     fn shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let shape = &self.shared.structure().shape;
-        let dict = PyDict::new(py);
-        dict.set_item("kind", shape.name())?;
-        if let Some(groups) = shape.groups() {
-            dict.set_item("groups", groups.count)?;
-            dict.set_item("switches_a_group", groups.switches_a_group)?;
-            let cables = PyDict::new(py);
-            cables.set_item("least", groups.global_cables.0)?;
-            cables.set_item("most", groups.global_cables.1)?;
-            dict.set_item("global_cables", cables)?;
-            if let Some((rows, columns)) = groups.grid.as_ref().map(|grid| grid.size) {
-                let grid = PyDict::new(py);
-                grid.set_item("rows", rows)?;
-                grid.set_item("columns", columns)?;
-                dict.set_item("grid", grid)?;
-            }
-            dict.set_item("arrangement", groups.arrangement.map(|arrangement| arrangement.name()))?;
-            dict.set_item("deviations", &groups.deviations)?;
-        }
-        Ok(dict)
+        shape::dict(py, &self.shared.structure().shape)
     }
 
     /// LID mask control: 2^lmc addresses a host.
@@ -480,7 +461,7 @@ impl PyFabric {
     }
 
     /// Columns of the switch table: name, guid, radix, lid (0 = none), level (-1 = cut off), group of a
-    /// dragonfly, pod and core_group (-1 = none).
+    /// dragonfly or megafly, pod and core_group (-1 = none).
     fn switch_table<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let (f, structure) = (self.fabric(), self.shared.structure());
         let level = |s: SwitchId| match structure.level[s.index()] {
@@ -494,7 +475,7 @@ impl PyFabric {
         table.set_item("radix", column(py, f.switches().map(|s| f.radix(s))))?;
         table.set_item("lid", column(py, f.switches().map(|s| f.switch_lid(s).unwrap_or(0))))?;
         table.set_item("level", column(py, f.switches().map(level)))?;
-        let groups = structure.shape.groups();
+        let groups = shape::groups(&structure.shape);
         let group = |s| groups.map_or(-1, |groups| i64::from(groups.group(s)));
         table.set_item("group", column(py, f.switches().map(group)))?;
         table.set_item("pod", column(py, f.switches().map(|s| signed(structure.pod[s.index()]))))?;

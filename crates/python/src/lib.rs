@@ -7,6 +7,7 @@
 //! | [`io`] | whole files in, whole files out or nothing |
 //! | [`errors`] | core errors as typed Python exceptions |
 //! | `findings` | findings as Python has them |
+//! | `shape` | the shape of a fabric as a dictionary |
 //! | `arguments` | numbers within their range, nouns by their specs |
 //! | [`arrays`] | read-only NumPy views of memory that a noun owns |
 //! | [`fabric`], [`traffic`], [`routes`], [`loads`] | the nouns |
@@ -43,6 +44,7 @@ pub mod recorded;
 mod results;
 mod routes;
 pub mod run;
+mod shape;
 pub mod simulating;
 pub mod sums;
 mod traffic;

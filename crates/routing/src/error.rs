@@ -33,6 +33,9 @@ pub enum RoutingError {
     /// The dla engine on a fabric of which no groups are known.
     #[error("not a dragonfly that dla can route: its shape is graph; use updn, or state its groups")]
     NoGroups,
+    /// The dor engine on something else, or on a damaged one.
+    #[error("not a HyperX, torus or mesh that dor can route: {0}; use updn")]
+    NotLattice(String),
     /// Packets can't be steered.
     #[error("{0}")]
     Steering(String),

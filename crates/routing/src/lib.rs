@@ -13,6 +13,7 @@
 //! | [`context`] | what engines are told and share |
 //! | `greedy` | minhop and updn |
 //! | `ftree` | OpenSM's fat-tree engine |
+//! | [`dor`](mod@dor) | dimension order on a HyperX, a mesh or a torus |
 //! | [`dragonfly`] | minimal routes of a dragonfly with their lanes; what its switches know for detours |
 //! | [`by_way`] | an address a way up: routes that look at the source, or are coloured pair by pair |
 //! | `by_groups` | the search for ways of a dragonfly |
@@ -21,6 +22,7 @@
 
 pub mod by_way;
 pub mod context;
+pub mod dor;
 pub mod dragonfly;
 pub mod engine;
 pub mod error;
@@ -42,6 +44,7 @@ mod updown;
 
 pub use by_way::{Ways, colour, coloured};
 pub use context::EngineOptions;
+pub use dor::dor;
 pub use dragonfly::{Steering, dla};
 pub use engine::{Engine, UnknownEngine, route};
 pub use error::RoutingError;

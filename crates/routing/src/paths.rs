@@ -61,7 +61,9 @@ impl PathSet {
     /// Time and memory grow with switches x leaves: 5 bytes a pair.
     pub fn minimal(fabric: &Fabric, structure: &Structure) -> PathSet {
         match structure.shape {
-            Shape::Tree | Shape::Dragonfly(_) | Shape::Graph => Self::admissible(fabric, structure),
+            Shape::Tree | Shape::Dragonfly(_) | Shape::Megafly(_) | Shape::Lattice(_) | Shape::Graph => {
+                Self::admissible(fabric, structure)
+            }
         }
     }
 

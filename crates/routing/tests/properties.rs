@@ -34,7 +34,7 @@ fn fabrics() -> Vec<Fabric> {
 
 /// All but dla, which routes dragonflies only.
 fn of_trees() -> impl Iterator<Item = Engine> {
-    Engine::ALL.into_iter().filter(|&engine| engine != Engine::Dla)
+    Engine::ALL.into_iter().filter(|engine| !matches!(engine, Engine::Dla | Engine::Dor))
 }
 
 fn make(engine: Engine, fabric: &Fabric, structure: &Structure, lmc: u8) -> Routes {

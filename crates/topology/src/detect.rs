@@ -18,11 +18,27 @@ use netloom_model::{Fabric, Finding, SwitchId};
 
 use crate::graph::{FAR, Sets, SwitchGraph, some_names, some_switches};
 use crate::groups;
+use crate::lattice;
 use crate::levels;
+use crate::megafly;
 use crate::order;
 use crate::recognise;
 use crate::shape::Shape;
 use crate::structure::{NO_GROUP, NO_LEVEL, NO_POD, NO_RANK, Structure};
+
+/// The shape of what is no tree, or is said to have groups.
+fn shape(fabric: &Fabric) -> Shape {
+    let dragonfly = || groups::find(fabric).map(Shape::Dragonfly);
+    if fabric.groups().is_some() {
+        return dragonfly().unwrap_or(Shape::Graph);
+    }
+    if let Some(lattice) = lattice::coordinates(fabric) {
+        // Groups whose cables all join the same two places are a product of two cliques, too. What has more cables side
+        // by side in one dimension is taken for groups.
+        return lattice.may_be_groups().then(dragonfly).flatten().unwrap_or(Shape::Lattice(lattice));
+    }
+    megafly::find(fabric).map(Shape::Megafly).or_else(dragonfly).unwrap_or(Shape::Graph)
+}
 
 /// Finds the shape of a fabric. Only alive links count. Linear in the number of links for trees.
 pub fn detect(fabric: &Fabric) -> Structure {
@@ -96,12 +112,14 @@ pub fn detect(fabric: &Fabric) -> Structure {
     let (core_group, core_groups) = core_groups(&graph, &level, levels);
 
     let shape = match guessed || fabric.groups().is_some() {
-        false => Shape::Tree,
-        true => groups::find(fabric).map_or(Shape::Graph, Shape::Dragonfly),
+        // A damaged lattice may have levels by chance, with cables between switches of one.
+        false if peer_links.is_empty() => Shape::Tree,
+        false => lattice::coordinates(fabric).map_or(Shape::Tree, Shape::Lattice),
+        true => shape(fabric),
     };
-    let is_dragonfly = shape.groups().is_some();
-    if is_dragonfly {
-        // Levels are no concern of a dragonfly.
+    let has_levels = matches!(shape, Shape::Tree | Shape::Graph);
+    if !has_levels {
+        // Levels are no concern of what has groups or coordinates.
         found.0.clear();
     }
 
@@ -128,7 +146,7 @@ pub fn detect(fabric: &Fabric) -> Structure {
         || parts.iter().filter(|part| has_host(&graph, part)).all(|part| counts_down(&graph, part, &base));
     structure.order = order_in_words(fabric, &structure, guessed, !moved.is_empty(), by_distance);
     match recognise::regular_tree(fabric, &structure) {
-        _ if is_dragonfly => structure.irregular = Some("a dragonfly, no tree".into()),
+        _ if !has_levels => structure.irregular = Some(format!("a {}, no tree", structure.shape)),
         Ok(tree) => {
             structure.regular = true;
             structure.tree = Some(tree);
@@ -294,9 +312,13 @@ impl Findings {
             let names = some_switches(fabric, &named);
             self.note("stated-roots", format!("up and down go by the distance from stated roots: {names}"));
         }
-        // What follows is about levels, which no dragonfly has.
-        if let Some(groups) = structure.shape.groups() {
-            groups.deviations.iter().for_each(|text| self.note("uneven-groups", text.clone()));
+        let odd = match structure.shape {
+            Shape::Lattice(_) => "uneven-lattice",
+            _ => "uneven-groups",
+        };
+        structure.shape.deviations().iter().for_each(|text| self.note(odd, text.clone()));
+        // What follows is about levels.
+        if !matches!(structure.shape, Shape::Tree | Shape::Graph) {
             return;
         }
         if lost_by_levels > 0 {

@@ -413,6 +413,7 @@ fn describe(fabric: &Fabric, cables: &Cables, of: Vec<u32>, stated: bool) -> Opt
         &of,
         count,
         usual_of(&built.values().map(|b| b.0).collect::<Vec<_>>()).unwrap_or(0),
+        |_| true,
     );
     let (count, switches_a_group) = (count as u32, usual as u32);
     let global_cables = (least, most);
@@ -438,18 +439,24 @@ fn usual(sizes: &[usize]) -> Option<usize> {
 }
 
 /// The number that comes most often; the largest of these.
-fn usual_of(numbers: &[u32]) -> Option<u32> {
+pub(crate) fn usual_of(numbers: &[u32]) -> Option<u32> {
     let mut counts = std::collections::BTreeMap::new();
     numbers.iter().for_each(|&n| *counts.entry(n).or_insert(0) += 1);
     counts.into_iter().max_by_key(|&(n, times)| (times, n)).map(|(n, _)| n)
 }
 
-/// The arrangement by which nine of ten global cables leave the switch that they should.
-fn arrangement(fabric: &Fabric, of: &[u32], groups: usize, links: u32) -> Option<Arrangement> {
-    // Global cables of every switch, as (number of the switch in its group, target group).
+/// The arrangement by which nine of ten global cables leave the switch that they should, of those that have some.
+pub(crate) fn arrangement(
+    fabric: &Fabric,
+    of: &[u32],
+    groups: usize,
+    links: u32,
+    has_some: impl Fn(SwitchId) -> bool,
+) -> Option<Arrangement> {
+    // Global cables of every switch, as (number of the switch among those of its group, target group).
     let mut number = vec![0usize; of.len()];
     let mut next = vec![0usize; groups];
-    for (s, &g) in of.iter().enumerate() {
+    for (s, &g) in of.iter().enumerate().filter(|&(s, _)| has_some(SwitchId::from_index(s))) {
         number[s] = next[g as usize];
         next[g as usize] += 1;
     }

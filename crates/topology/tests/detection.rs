@@ -1,7 +1,7 @@
 //! Levels, pods and core groups of whole, broken and strange fabrics.
 
 use netloom_model::{End, Fabric, FabricBuilder, HostSpec, SwitchId, SwitchSpec};
-use netloom_testkit::cases::{RATE, dragonfly, ft2_32, ft3_32, ft3_32_broken, ring, star, wired};
+use netloom_testkit::cases::{RATE, dragonfly, ft2_32, ft3_32, ft3_32_broken, star, wired};
 use netloom_topology::{Damage, Direction, NO_GROUP, NO_LEVEL, NO_POD, Structure, damage, detect, generate};
 
 /// `fabric` with more: switches, and cables as `(switch, new host or switch)`; ports are the first free ones.
@@ -280,8 +280,14 @@ fn leaves_that_share_no_spine_are_joined_by_another_leaf() {
 
 #[test]
 fn what_is_no_tree_gets_levels_from_a_root_and_a_finding() {
-    let two = wired(&[("a", 3), ("b", 3)], &[(0, 1, 2)]);
-    let graphs = [ring(3), ring(8), ring(9), two].map(|f| (f, false));
+    // Rings of seven to nine with a chord.
+    let names: Vec<String> = (0..9).map(|i| format!("s{i}")).collect();
+    let chorded = |n: usize| {
+        let switches: Vec<(&str, usize)> = names[..n].iter().map(|name| (name.as_str(), 1)).collect();
+        let ring = (0..n).map(|i| (i, (i + 1) % n, 1)).chain([(0, 3, 1)]);
+        wired(&switches, &ring.collect::<Vec<_>>())
+    };
+    let graphs = [chorded(7), chorded(8), chorded(9)].map(|f| (f, false));
     for (f, groups) in graphs.into_iter().chain([dragonfly(3, 3), dragonfly(5, 4)].map(|f| (f, true))) {
         let s = detect(&f);
         assert_eq!(s.shape.groups().is_some(), groups);
@@ -337,9 +343,11 @@ fn a_rack_that_is_switched_off_is_a_leaf_without_hosts() {
 
 #[test]
 fn a_chain_longer_than_any_subnet_does_no_harm() {
-    let names: Vec<String> = (0..1000).map(|i| format!("s{i}")).collect();
+    let names: Vec<String> = (0..1001).map(|i| format!("s{i}")).collect();
     let switches: Vec<(&str, usize)> = names.iter().map(|n| (n.as_str(), 1)).collect();
-    let s = detect(&wired(&switches, &(0..999).map(|i| (i, i + 1, 1)).collect::<Vec<_>>()));
+    // The last one hangs aside.
+    let cables = (0..999).map(|i| (i, i + 1, 1)).chain([(500, 1000, 1)]);
+    let s = detect(&wired(&switches, &cables.collect::<Vec<_>>()));
     assert_eq!(s.levels, 255);
     assert_eq!(s.findings[1].text, "there are more than 255 levels: those above are taken as one");
 }

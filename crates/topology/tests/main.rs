@@ -4,4 +4,5 @@ mod breaking;
 mod detection;
 mod dragonflies;
 mod generators;
+mod lattices;
 mod random_trees;

@@ -30,8 +30,9 @@ def new(spec: str, /, *, options: Options | None = None) -> int:
     ----------
     spec
         `quartz1`, `cab`, `fattree:pods=4,leaves=24,hosts=32,spines=16,groups=2,cores=24`,
-        `xgft:m=18x18x36,w=1x9x18`, `two-level:leaves=8,hosts=4,spines=4`, `dragonfly:p=4,a=8,h=4`, `aries:…`,
-        `edison` or `theta`.
+        `xgft:m=18x18x36,w=1x9x18`, `two-level:leaves=8,hosts=4,spines=4`, `dragonfly:p=4,a=8,h=4`,
+        `megafly:groups=9,leaves=4,spines=4,hosts=4`, `hyperx:shape=16x6,hosts=4`, `torus:…`, `mesh:…`,
+        `fullmesh:…`, `aries:…`, `edison` or `theta`.
     options
         Common options.
     """
@@ -281,7 +282,7 @@ def text(result: dict[str, Any], *, title: str = "findings") -> str:
     """The report of a fabric; `title` is that of what is odd about it."""
     count = render.count
     levels = " + ".join(count(n) for n in result["switches_per_level"])
-    by_level = "" if result["shape"]["kind"] == "dragonfly" else f" ({levels}, leaves first)"
+    by_level = f" ({levels}, leaves first)" if result["shape"]["kind"] in ("tree", "graph") else ""
     speeds = ", ".join(
         f"{count(s['links'])} of {render.size(s['bytes_per_second'])}/s" for s in result["link_speeds"]
     )
@@ -344,20 +345,34 @@ def _ports(switches: list[dict[str, Any]]) -> str:
 
 
 def _shape(result: dict[str, Any]) -> list[tuple[str, str]]:
-    """The groups of a dragonfly, the levels of anything else."""
+    """The groups of a dragonfly or a megafly, the dimensions of a lattice, the levels of anything else."""
     count, shape = render.count, result["shape"]
-    if shape["kind"] != "dragonfly":
+    if "dimensions" in shape:
+        return _dimensions(shape)
+    if "groups" not in shape:
         return [(key.replace("_", " "), count(result[key])) for key in ("levels", "pods", "core_groups")]
     least, most = shape["global_cables"]["least"], shape["global_cables"]["most"]
     cables = count(most) if least == most else f"{count(least)} to {count(most)}"
     grid = "" if "grid" not in shape else ", {rows} rows by {columns} columns".format_map(shape["grid"])
     order = shape["arrangement"] or "not one of absolute, relative, circulant"
     return [
-        ("shape", "dragonfly"),
+        ("shape", shape["kind"]),
         ("groups", f"{count(shape['groups'])} of {count(shape['switches_a_group'])} switches{grid}"),
         ("between", f"{cables} {'cable' if most == 1 else 'cables'} a pair of groups"),
         ("arrangement", order),
     ]
+
+
+def _dimensions(shape: dict[str, Any]) -> list[tuple[str, str]]:
+    """The dimensions of a HyperX, a torus or a mesh: `16 x 6`, and how each is joined."""
+    sizes = " x ".join(render.count(one["switches"]) for one in shape["dimensions"])
+    rows = [("shape", f"{shape['kind']}, {sizes}")]
+    for number, one in enumerate(shape["dimensions"], 1):
+        least, most = one["cables"]["least"], one["cables"]["most"]
+        cables = render.count(most) if least == most else f"{render.count(least)} to {render.count(most)}"
+        what = f"{one['line']} of {render.count(one['switches'])}"
+        rows.append((f"dimension {number}", f"{what}, {cables} {'cable' if most == 1 else 'cables'} a pair"))
+    return rows
 
 
 def _write(run: Run, net: Fabric, hosts: Sequence[int] | None = None) -> str | None:

@@ -16,6 +16,9 @@ from netloom.session.sources import OPTIMISERS, raise_not_an_engine
 if TYPE_CHECKING:
     from netloom._core import Fabric, Routes
 
+_WITH_LANES = ("dla", "dor")
+"""Engines whose routes need lanes on some fabrics."""
+
 
 def route(
     engine: str,
@@ -27,6 +30,7 @@ def route(
     roots: str | None = None,
     groups: str | None = None,
     allow_unreachable: bool = False,
+    write_sl: Annotated[Path | None, options.OUTPUT_PATH] = None,
     write_sl2vl: Annotated[Path | None, options.OUTPUT_PATH] = None,
     options: Searching | None = None,
 ) -> int:
@@ -37,8 +41,8 @@ def route(
     Parameters
     ----------
     engine
-        `minhop`, `updn`, `ftree`, `d-mod-k`, `s-mod-k`, `random`; `dla` for dragonflies; or, with traffic,
-        `afar` or `coloured`.
+        `minhop`, `updn`, `ftree`, `d-mod-k`, `s-mod-k`, `random`; `dla` for dragonflies, `dor` for a HyperX,
+        a torus or a mesh; or, with traffic, `afar` or `coloured`.
     fabric
         A dump of InfiniBand's tools, a table of cables, an ibsim net file, or a generator spec.
     traffic
@@ -53,9 +57,12 @@ def route(
         [default: found from the cables]
     allow_unreachable
         Write routes that lose pairs of hosts which cables join, instead of refusing them.
+    write_sl
+        Write the service level of every pair, CSV `source_lid,destination_lid,sl` (`dor` on a torus, with
+        `--write-sl2vl`).
     write_sl2vl
-        Write the SL-to-VL tables that the routes need, in the form of `opensm-sl2vl.dump` (`dla` only; also
-        .gz). Without it routes that need lanes are not written.
+        Write the SL-to-VL tables that the routes need, in the form of `opensm-sl2vl.dump` (`dla` and `dor`;
+        also .gz). Without it routes that need lanes are not written.
     options
         Common options; `-o` writes the routes for OpenSM's `file` engine.
     """
@@ -73,14 +80,23 @@ def route(
         raise UsageError(f"{engine} makes routes for a traffic: netloom route {engine} FABRIC TRAFFIC")
     if engine in OPTIMISERS and lmc:
         raise UsageError(f"{engine} makes tables with one address a host (LMC 0), found --lmc {lmc}")
-    if roots is not None and known and engine.lower() in ("minhop", "ftree", "dla"):
+    if roots is not None and known and engine.lower() in ("minhop", "ftree", *_WITH_LANES):
         raise UsageError(f"--roots orders up*/down* ways, which {engine} does not take; expected updn")
     if write_sl2vl is not None:
-        if engine.lower() != "dla":
-            raise UsageError(f"--write-sl2vl: routes of {engine} need no lanes; expected the engine dla")
+        if engine.lower() not in _WITH_LANES:
+            expected = " or ".join(_WITH_LANES)
+            raise UsageError(
+                f"--write-sl2vl: routes of {engine} need no lanes; expected the engine {expected}"
+            )
         run.also_writes(write_sl2vl, "--write-sl2vl")
+    if write_sl is not None:
+        if write_sl2vl is None:
+            raise UsageError("--write-sl: levels need the tables of their lanes: expected --write-sl2vl too")
+        run.also_writes(write_sl, "--write-sl")
     net = inputs.with_roots(run, inputs.with_groups(run, run.fabric(fabric, warn=True), groups), roots)
     told = run.note_fallbacks([engine], net)
+    if write_sl is not None and lmc > net.lmc:
+        raise UsageError(f"--write-sl: levels are by the fabric's LIDs, of LMC {net.lmc}; found --lmc {lmc}")
     demand = None if traffic is None else run.traffic(traffic, net)
     result: dict[str, Any] = {"engine": engine}
     interrupted = False
@@ -113,6 +129,8 @@ def route(
         result["findings"] += lost_pairs(run, net, tables)
     # First the lanes: tables that lie there without them could deadlock.
     result["sl2vl"] = None if lanes is None else write_rows(run, lanes, write_sl2vl)
+    levels = None if lanes is None else lanes.service_levels(f"{run.origin()['netloom']} {run.verb}")
+    result["service_levels"] = None if levels is None or write_sl is None else run.write(levels, write_sl)
     result["output"] = None
     if run.has_product:
         with_lanes = write_sl2vl is not None
@@ -149,6 +167,8 @@ def text(result: dict[str, Any]) -> str:
     if result["lanes"] > 1:
         written = "" if result["sl2vl"] is None else f", written to {result['sl2vl']}"
         rows.append(("lanes", f"{result['lanes']}{written}"))
+    if result["service_levels"]:
+        rows.append(("levels", f"written to {result['service_levels']}"))
     out = render.pairs(rows)
     if "max_load" in result:
         out += f"\n\n{results.loads_text(result)}"

@@ -195,7 +195,7 @@ _MOST_LINES = 64
 
 
 def borders(net: Fabric) -> Borders | None:
-    """Between which hosts a pod ends (in a dragonfly a group), or a leaf where there is one pod.
+    """Between which hosts a pod ends (in a dragonfly or megafly a group), or a leaf where there is one pod.
 
     None where hosts of one lie apart, or there are too many.
     """
@@ -206,7 +206,7 @@ def borders(net: Fabric) -> Borders | None:
 
     leaf = np.asarray(net.link_table()["target"], np.int64)[: net.hosts] - net.hosts
     by = {"leaves": leaf}
-    if net.shape["kind"] == "dragonfly":
+    if "groups" in net.shape:
         by = {"groups": np.asarray(net.switch_table()["group"], np.int64)[leaf], **by}
     elif net.shape["kind"] == "tree":
         by = {"pods": pods(net)[leaf], **by}

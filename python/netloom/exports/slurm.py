@@ -123,8 +123,12 @@ def tree(fabric: Fabric, hosts: Sequence[int] | None = None) -> list[Switch]:
     for machine, leaf in leaf_of.items():
         of_leaf.setdefault(leaf, []).append(machine)
     found = [Switch(names[leaf], nodes=tuple(of)) for leaf, of in sorted(of_leaf.items())]
-    pods = switch["pod"].tolist() if fabric.levels > 2 and fabric.pods > 1 else [0] * fabric.switches
-    if fabric.shape["kind"] == "dragonfly":
+    pods = (
+        switch["pod"].tolist()
+        if fabric.shape["kind"] == "tree" and fabric.levels > 2 and fabric.pods > 1
+        else [0] * fabric.switches
+    )
+    if "groups" in fabric.shape:
         pods = switch["group"].tolist()
     of_pod: dict[int, list[str]] = {}
     for leaf in sorted(of_leaf):

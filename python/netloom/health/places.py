@@ -139,7 +139,7 @@ def fewer_uplinks(fabric: Fabric) -> list[FewerUplinks]:
     >>> fewer_uplinks(nl.Fabric.generate("two-level:leaves=4,hosts=4,spines=2"))
     []
     """
-    if fabric.regular or fabric.shape["kind"] == "dragonfly":
+    if fabric.regular or fabric.shape["kind"] not in ("tree", "graph"):
         return []
     import numpy as np
 

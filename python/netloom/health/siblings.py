@@ -143,13 +143,13 @@ def findings_of(fabric: Fabric, nodes: Nodes | None = None) -> list[Finding]:
 
 
 def _levels(fabric: Fabric) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Level and group of every node: hosts below all, in no group; a dragonfly's switches are all equal."""
+    """Level and group of every node: hosts below all, in no group; without levels all switches are equal."""
     import numpy as np
 
     switch = fabric.switch_table()
     below = np.full(fabric.hosts, -1)
     level, group = np.asarray(switch["level"], np.int64), np.asarray(switch["group"], np.int64)
-    if fabric.shape["kind"] == "dragonfly":
+    if fabric.shape["kind"] != "tree":
         level = np.zeros_like(level)
     return np.concatenate([below, level]), np.concatenate([below, group])
 

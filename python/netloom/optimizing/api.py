@@ -130,7 +130,8 @@ def optimize_tables(
     traffic : Traffic, Hose or str
         What is sent; with `hose` its sums by host count.
     background : Routes or str, optional
-        Entries that no traffic uses. [default: `ftree` on a tree, `dla` on a dragonfly, else `updn`]
+        Entries that no traffic uses. [default: `ftree` on a tree, `dla` on a dragonfly,
+        `dor` on a HyperX, torus or mesh, else `updn`]
     avoid : sequence of str, default ()
         Switches (`spine03`) and cables by an end (`leaf03[7]`) that hosts' packets must avoid.
     roots : sequence of str, optional

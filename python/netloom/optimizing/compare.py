@@ -51,8 +51,9 @@ def compare(
         Of the optimised routes. With fewer addresses a host the optimiser is asked once more.
     """
     rows = [_row("netloom", best, seconds, loops=_loops(session, fabric, routes))]
-    dragonfly = ("dla",) if fabric.shape["kind"] == "dragonfly" else ()
-    for name in (*(f"{_FEWER}{k}" for k in range(lmc)), *dragonfly, *METHODS):
+    kind = fabric.shape["kind"]
+    own = ("dla",) if kind == "dragonfly" else ("dor",) if "dimensions" in fabric.shape else ()
+    for name in (*(f"{_FEWER}{k}" for k in range(lmc)), *own, *METHODS):
         started = time.perf_counter()
         try:
             found, made, took, note = _loads(session, name, fabric, traffic, best, begin, started)

@@ -42,7 +42,7 @@ class Links:
     alive : array of bool
         Which are there.
     groups : array of int, optional
-        `[from, to][link]`: groups of a dragonfly, -1 for hosts.
+        `[from, to][link]`: groups of a dragonfly or megafly, -1 for hosts.
     """
 
     names: Sequence[str]
@@ -121,7 +121,7 @@ class Links:
         }
 
     def _pods(self) -> Numbers:
-        """The pod of every node, in a dragonfly its group; -1 for none."""
+        """The pod of every node, with groups its group; -1 for none."""
         source, target = self.ends[0], self.ends[2]
         of = np.full(len(self.names), -1, np.int64)
         if self.groups is not None:
@@ -138,7 +138,7 @@ def of_fabric(fabric: Fabric) -> Links:
     table, found = fabric.link_table(), link_levels(fabric)
     ends = np.stack([np.asarray(table[key]) for key in ("source", "source_port", "target", "target_port")])
     groups = None
-    if fabric.shape["kind"] == "dragonfly":
+    if "groups" in fabric.shape:
         of = np.full(fabric.hosts + fabric.switches, -1, np.int64)
         of[fabric.hosts :] = fabric.switch_table()["group"]
         groups = of[ends[[0, 2]].astype(np.int64)]

@@ -139,12 +139,10 @@ def layout(fabric: Fabric, part: str | None = None, *, without: Sequence[int] = 
     Raises
     ------
     NetloomError
-        If the part is none of this, or there is no such leaf or pod, or the fabric is a dragonfly.
+        If the part is none of this, or there is no such leaf or pod, or the fabric is no tree.
     """
-    if fabric.shape["kind"] == "dragonfly":
-        raise NetloomError(
-            "the fabric is a dragonfly: expected one with levels, which is all that plot draws"
-        )
+    if (kind := fabric.shape["kind"]) != "tree":
+        raise NetloomError(f"the fabric is a {kind}: expected one with levels, which is all that plot draws")
     table = fabric.link_table()
     source, target = (np.asarray(table[name], np.int64) for name in ("source", "target"))
     found = link_levels(fabric)

@@ -19,7 +19,7 @@ _MOST = 600
 """Columns of a strip; of more intervals, neighbours are one."""
 _LINKS = ("from_level", "to_level", "switch", "alive", "bandwidth_bytes_per_s", "utilisation")
 _GROUPS = ("from_group", "to_group")
-"""Columns of links in a dragonfly, which has groups and no levels."""
+"""Columns of links in a dragonfly or megafly, which has groups and no levels."""
 _INTERVALS = ("start_ps", "end_ps", "link", "lane", "xmit_bytes")
 _WHOLE = 255
 """The lane of a row that is about all lanes of a link."""
@@ -111,7 +111,9 @@ def _strips(
         strips += [Strip(name, edges, of_tiers) for name, of_tiers in zip(names, values, strict=True)]
     queues = columns_of(read, folder, entry, "queue_levels", _QUEUES)
     if queues is not None and _GROUPS[0] in links:
-        note("queues are recorded by level, and a dragonfly has none: they are not drawn")
+        note("queues are recorded by level, and a fabric of groups has none: they are not drawn")
+    elif queues is not None and _same_level(links):
+        note("queues are recorded by level, and this fabric has none: they are not drawn")
     elif queues is not None and len(queues["time_ps"]):
         strips.append(_longest(queues, _level_rows(links, members), len(members)))
     elif queues is not None:
@@ -165,6 +167,12 @@ def _longest(queues: _Columns, rows: Mapping[str, int], count: int) -> Strip:
     np.maximum.at(values, (tier[tier >= 0], column[tier >= 0]), queues["max_bytes"][tier >= 0])
     edges = (np.arange(values.shape[1] + 1) * joined).astype(np.float64)
     return Strip("longest queue", edges * 1e-9, values, queue=True)
+
+
+def _same_level(links: _Columns) -> bool:
+    """Whether all switches are of one level, though cables join some: levels would be a guess."""
+    first, last = (np.asarray(links[name]) for name in ("from_level", "to_level"))
+    return bool(((first == 0) & (last == 0)).any() and max(first.max(), last.max()) == 0)
 
 
 def _level_rows(links: _Columns, members: Sequence[npt.NDArray[np.int64]]) -> dict[str, int]:

@@ -80,10 +80,13 @@ class Panel:
 
 
 def tier_name(below: int, above: int, levels: int) -> str:
-    """What links from level `below` to level `above` are called; hosts are level -1, leaves 0."""
+    """What links from level `below` to level `above` are called; hosts are level -1, leaves 0.
+
+    With 0 levels switches are all alike.
+    """
 
     def name(level: int) -> str:
-        named = {1: ("leaf",), 2: ("leaf", "spine"), 3: ("leaf", "spine", "core")}.get(levels)
+        named = {0: ("switch",), 1: ("leaf",), 2: ("leaf", "spine"), 3: ("leaf", "spine", "core")}.get(levels)
         if level < 0:
             return "host"
         return f"level {level}" if named is None else named[level]
@@ -132,6 +135,8 @@ def tiers(from_level: Any, to_level: Any, lower: Any, busy: Any) -> list[tuple[T
     first, last = np.asarray(from_level, np.int64), np.asarray(to_level, np.int64)
     levels = 1 + int(max(first.max(initial=0), last.max(initial=0)))
     up = {(int(a), int(b)) for a, b in zip(first, last, strict=True) if min(a, b) >= -1}
+    if levels == 1 and (0, 0) in up:
+        levels = 0
     order = sorted(up, key=lambda ends: (ends[0] > ends[1], ends[0] if ends[0] <= ends[1] else -ends[0]))
     found = []
     for below, above in order:

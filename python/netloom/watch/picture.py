@@ -168,9 +168,12 @@ def _levels(
     table = fabric.link_table()
     level = np.concatenate([np.full(fabric.hosts, -1), np.asarray(fabric.switch_table()["level"], int)])
     ends = np.stack([level[table["source"]], level[table["target"]]])
-    dragonfly = fabric.shape["kind"] == "dragonfly"
-    if dragonfly:
-        ends = _kinds(fabric)
+    names: dict[tuple[int, int], str] = {}
+    if "groups" in fabric.shape:
+        ends, names = _kinds(fabric), _KINDS
+    elif "dimensions" in fabric.shape or fabric.shape["kind"] == "graph":
+        # Levels are a guess there.
+        ends, names = np.minimum(ends, 0), _FLAT
     found = []
     for below, above in sorted({tuple(sorted(pair)) for pair in ends[:, alive].T.tolist()}):
         for start, end in dict.fromkeys([(below, above), (above, below)]):
@@ -181,7 +184,7 @@ def _levels(
                 waited = float(np.nansum(ticks[of]))
             found.append(
                 Level(
-                    name=_KINDS[start, end] if dragonfly else _between(start, end, fabric.levels),
+                    name=names[start, end] if names else _between(start, end, fabric.levels),
                     links=int(of.sum()),
                     known=int(seen.sum()),
                     bytes_per_s=float(rate[seen].sum()),
@@ -194,11 +197,14 @@ def _levels(
 
 
 _KINDS = {(-1, 0): "host → group", (0, -1): "group → host", (0, 0): "within groups", (1, 1): "between groups"}
-"""The links of a dragonfly, by what `_kinds` says of their ends."""
+"""The links of a dragonfly or megafly, by what `_kinds` says of their ends."""
+
+_FLAT = {(-1, 0): "host → switch", (0, -1): "switch → host", (0, 0): "between switches"}
+"""Those of a fabric without levels and groups."""
 
 
 def _kinds(fabric: Fabric) -> npt.NDArray[np.int64]:
-    """Both ends of every link of a dragonfly: -1 a host, 0 a switch, 1 both ends of a link between groups."""
+    """Both ends of every link: -1 a host, 0 a switch, 1 both ends of a link between groups."""
     table = fabric.link_table()
     group = np.concatenate([np.full(fabric.hosts, -1), np.asarray(fabric.switch_table()["group"], np.int64)])
     ends = np.stack([group[table["source"]], group[table["target"]]])

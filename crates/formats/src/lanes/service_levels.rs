@@ -11,11 +11,12 @@
 //! are passed over; every pair of hosts with working cables must be there. Lines that begin with `#` are comments.
 
 use std::collections::HashMap;
+use std::fmt::Write as _;
 
 use netloom_model::{Fabric, HostId, LevelGroups, Levels, SERVICE_LEVELS};
 
 use crate::csv::{split, utf8};
-use crate::error::excerpt;
+use crate::error::{WriteError, excerpt};
 use crate::lft::Lids;
 use crate::{FormatError, decompress};
 
@@ -26,6 +27,25 @@ const MAX_LID: u64 = 0xbfff;
 
 /// A line: hosts, their LIDs, the level, the number of the line.
 type Entry = ((HostId, HostId), (u16, u16), u8, usize);
+
+/// The level of every pair of hosts with working cables, by the LIDs that the fabric has, or is given where it has none;
+/// `origin` says what made it, in one line.
+///
+/// # Errors
+/// [`WriteError::TooManyLids`].
+pub fn write_service_levels(fabric: &Fabric, levels: &Levels, origin: &str) -> Result<String, WriteError> {
+    let lids = Lids::of(fabric, 0)?.hosts;
+    let mut out = format!("# netloom {origin}\n{}\n", COLUMNS.join(","));
+    let live: Vec<HostId> = fabric.hosts().filter(|&h| fabric.alive(fabric.host_link(h))).collect();
+    for &from in &live {
+        for &to in live.iter().filter(|&&to| to != from) {
+            let (source, destination) = (lids[from.index()], lids[to.index()]);
+            // Writing to a String cannot fail.
+            let _ = writeln!(out, "{source},{destination},{}", levels.level(from, to));
+        }
+    }
+    Ok(out)
+}
 
 /// Reads levels, plain or gzip, for the hosts of `fabric` by their LIDs.
 ///
@@ -167,6 +187,19 @@ mod tests {
     use netloom_model::{End, FabricBuilder, HostSpec, SwitchSpec};
 
     use super::*;
+
+    #[test]
+    fn what_is_written_is_read_back() {
+        let fabric = fabric();
+        let levels = Levels::pairs(7, 3);
+        let text = write_service_levels(&fabric, &levels, "route").unwrap();
+        assert_eq!(text.lines().count(), 2 + 6);
+        let read = read_service_levels(text.as_bytes(), "sl.csv", &fabric).unwrap();
+        for (a, b) in fabric.hosts().flat_map(|a| fabric.hosts().map(move |b| (a, b))).filter(|(a, b)| a != b)
+        {
+            assert_eq!(read.level(a, b), levels.level(a, b));
+        }
+    }
 
     /// Three hosts on a switch, with LIDs 1 to 3; the switch has 4.
     fn fabric() -> Fabric {

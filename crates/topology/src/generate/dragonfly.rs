@@ -95,13 +95,6 @@ pub struct Dragonfly {
 pub(super) fn generate(spec: &Spec) -> Result<Fabric, SpecError> {
     let (a, h, links) = (spec.count("a")?, spec.count("h")?, spec.count_or("links", 1)?);
     let full = (product([a, h]) / u128::from(links) + 1).min(u128::from(u64::MAX)) as u64;
-    let arrangement = match spec.get("arrangement") {
-        None => Arrangement::Absolute,
-        Some(text) => *Arrangement::ALL
-            .iter()
-            .find(|arrangement| arrangement.name() == text)
-            .ok_or_else(|| spec.bad("arrangement", "one of absolute, relative, circulant", text))?,
-    };
     let speed = spec.speed("EDR")?;
     let dragonfly = Dragonfly {
         hosts: spec.count("p")?,
@@ -109,12 +102,42 @@ pub(super) fn generate(spec: &Spec) -> Result<Fabric, SpecError> {
         global_ports: h,
         groups: spec.count_or("g", full)?,
         links,
-        arrangement,
+        arrangement: arrangement(spec)?,
         host_bytes_per_s: speed,
         local_bytes_per_s: spec.rate("local-speed")?.unwrap_or(speed),
         global_bytes_per_s: spec.rate("global-speed")?.unwrap_or(speed),
     };
     dragonfly.build()
+}
+
+/// The arrangement that a spec names, or absolute.
+pub(super) fn arrangement(spec: &Spec) -> Result<Arrangement, SpecError> {
+    let Some(text) = spec.get("arrangement") else { return Ok(Arrangement::Absolute) };
+    let found = Arrangement::ALL.into_iter().find(|arrangement| arrangement.name() == text);
+    found.ok_or_else(|| spec.bad("arrangement", "one of absolute, relative, circulant", text))
+}
+
+/// The two ends of every global cable: a group, and the number of the port among its global ones. `links` cables join
+/// every two of `groups` groups.
+pub(super) fn global_ends(
+    arrangement: Arrangement,
+    groups: usize,
+    links: usize,
+) -> impl Iterator<Item = ((usize, usize), (usize, usize))> {
+    // Where a round of a group's ports meets another group: the other way around of `target`.
+    let round: Vec<Vec<usize>> = (0..groups)
+        .map(|group| {
+            let mut number = vec![0; groups];
+            (0..groups - 1).for_each(|j| number[arrangement.target(group, j, groups)] = j);
+            number
+        })
+        .collect();
+    let rounds = (0..links).map(move |k| k * (groups - 1));
+    let pairs =
+        move |first| (0..groups).flat_map(move |one| (one + 1..groups).map(move |two| (first, one, two)));
+    rounds
+        .flat_map(pairs)
+        .map(move |(first, one, two)| ((one, first + round[one][two]), (two, first + round[two][one])))
 }
 
 impl Dragonfly {
@@ -140,24 +163,9 @@ impl Dragonfly {
                 }
             }
         }
-        // Where a round of a group's ports meets another group: the other way around of `target`.
-        let round: Vec<Vec<usize>> = (0..g)
-            .map(|group| {
-                let mut number = vec![0; g];
-                (0..g - 1).for_each(|j| number[arrangement.target(group, j, g)] = j);
-                number
-            })
-            .collect();
-        let end = |group: usize, other: usize, k: usize| {
-            let port = k * (g - 1) + round[group][other];
-            (switch[group * a + port / h], p + a + port % h)
-        };
-        for k in 0..links {
-            for one in 0..g {
-                for other in one + 1..g {
-                    make.cable_at(end(one, other, k), end(other, one, k), self.global_bytes_per_s);
-                }
-            }
+        let end = |(group, port): (usize, usize)| (switch[group * a + port / h], p + a + port % h);
+        for (near, far) in global_ends(arrangement, g, links) {
+            make.cable_at(end(near), end(far), self.global_bytes_per_s);
         }
         make.build()
     }

@@ -10,6 +10,8 @@ mod aries;
 mod cab;
 mod dragonfly;
 mod fattree;
+mod lattice;
+mod megafly;
 mod quartz1;
 mod spec;
 mod speed;
@@ -22,6 +24,8 @@ use netloom_model::{Fabric, FabricError};
 pub use aries::Aries;
 pub use dragonfly::{Arrangement, Dragonfly};
 pub use fattree::FatTree;
+pub use lattice::{Lattice, Line};
+pub use megafly::Megafly;
 use spec::Spec;
 pub use two_level::TwoLevel;
 pub use xgft::Xgft;
@@ -122,7 +126,7 @@ pub struct Generator {
 }
 
 /// All generators, in the order messages list them.
-pub static GENERATORS: [Generator; 9] = [
+pub static GENERATORS: [Generator; 14] = [
     Generator {
         name: "quartz1",
         example: "quartz1",
@@ -164,6 +168,41 @@ pub static GENERATORS: [Generator; 9] = [
         about: "cliques of switches as groups, cables between every two groups",
         keys: dragonfly::KEYS,
         parse: dragonfly::generate,
+    },
+    Generator {
+        name: megafly::NAME,
+        example: megafly::EXAMPLE,
+        about: "dragonfly+: groups of leaves and spines, cables between spines of every two groups",
+        keys: megafly::KEYS,
+        parse: megafly::generate,
+    },
+    Generator {
+        name: "hyperx",
+        example: "hyperx:shape=16x6,hosts=4",
+        about: "every switch to each that differs in one coordinate",
+        keys: lattice::KEYS,
+        parse: lattice::hyperx,
+    },
+    Generator {
+        name: "torus",
+        example: "torus:shape=6x6x6,hosts=1",
+        about: "rings in every dimension",
+        keys: lattice::KEYS,
+        parse: lattice::torus,
+    },
+    Generator {
+        name: "mesh",
+        example: "mesh:shape=4x4,hosts=2",
+        about: "rows in every dimension, without a cable from the last to the first",
+        keys: lattice::KEYS,
+        parse: lattice::mesh,
+    },
+    Generator {
+        name: "fullmesh",
+        example: "fullmesh:switches=12,hosts=8",
+        about: "every switch to every other",
+        keys: lattice::FULL_KEYS,
+        parse: lattice::full_mesh,
     },
     Generator {
         name: aries::NAME,

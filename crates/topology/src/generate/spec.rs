@@ -94,6 +94,12 @@ impl<'a> Spec<'a> {
         self.get(key).map(rate).transpose()
     }
 
+    /// The data rates that a key gives, separated by `/`, bytes per second.
+    pub fn rates(&self, key: &'static str) -> Result<Option<Vec<f64>>, SpecError> {
+        let rate = |text| speed::parse(text).ok_or_else(|| self.bad(key, EXPECTED.as_str(), text));
+        self.get(key).map(|text| text.split('/').map(rate).collect()).transpose()
+    }
+
     /// "this key's value will not do".
     pub fn bad(&self, key: &str, expected: impl Into<String>, found: impl Into<String>) -> SpecError {
         bad(self.generator, key, expected, found)

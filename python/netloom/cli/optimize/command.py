@@ -55,7 +55,8 @@ def optimize(
         .goal), a jobs file (.toml), or a pattern spec.
     background
         Routes for the entries that no traffic uses: an engine or a file. The result says how good they are
-        for the traffic. [default: auto: `ftree` on a tree, `dla` on a dragonfly, else `updn`]
+        for the traffic. [default: auto: `ftree` on a tree, `dla` on a dragonfly, `dor` on a
+        HyperX, torus or mesh, else `updn`]
     avoid
         A switch (`spine03`) or a cable by an end (`leaf03[7]`), by name or GUID, that hosts' packets must
         avoid, for example before maintenance. May be given several times.

@@ -98,10 +98,10 @@ def cables(fabric: Fabric) -> Cables:
     Raises
     ------
     NetloomError
-        If the fabric is a dragonfly, or has no spines.
+        If the fabric is no tree, or has no spines.
     """
-    if fabric.shape["kind"] == "dragonfly":
-        raise NetloomError("the fabric is a dragonfly: expected one with leaves and spines")
+    if (kind := fabric.shape["kind"]) != "tree":
+        raise NetloomError(f"the fabric is a {kind}: expected one with leaves and spines")
     table, found = fabric.link_table(), link_levels(fabric)
     below, above = (np.asarray(found[name], np.int64) for name in ("from_level", "to_level"))
     ends = {name: np.asarray(table[name], np.int64) for name in ("source", "target")}
