@@ -1,8 +1,8 @@
 """The random graphs of `tests/data/random-graphs`, as ibsim net files.
 
-A `regular` graph has the same number of cables at every switch: ends of cables are joined at random, and those that
-would join a switch to itself or two switches twice are exchanged with others. A `tree+` graph is a random tree, each
-switch joined to an earlier one, with cables between random pairs that have none yet.
+A `regular` graph has the same number of cables at every switch: ends of cables are joined at random, and
+those that would join a switch to itself or two switches twice are exchanged with others. A `tree+` graph is a
+random tree, each switch joined to an earlier one, with cables between random pairs that have none yet.
 """
 
 from __future__ import annotations

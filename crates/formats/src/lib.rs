@@ -73,7 +73,7 @@ pub use hostlist::{HostlistError, expand_hostlist};
 pub use jobs::placing::{parse_adapters, parse_allocation, parse_mapping};
 pub use jobs::{JobsFile, read_jobs};
 pub use lanes::qos_policy::write_qos_policy;
-pub use lanes::service_levels::read_service_levels;
+pub use lanes::service_levels::{read_service_levels, write_service_levels};
 pub use lanes::sl2vl::{read_sl2vl, write_sl2vl};
 pub use lft::{LftFault, LftFaultKind, LftFile, LftTexts, Lids, lft_texts, read_lfts, write_lfts};
 pub use mtx::{read_mtx, write_mtx};

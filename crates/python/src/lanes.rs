@@ -130,6 +130,14 @@ impl PyLaneTables {
         bytes(py, run(py, Options::default(), |_| formats::write_sl2vl(fabric, &self.map, origin))?)
     }
 
+    /// The service level of every pair of hosts as CSV `source_lid,destination_lid,sl`; `None` where pairs have none.
+    fn service_levels<'py>(&self, py: Python<'py>, origin: &str) -> PyResult<Option<Bound<'py, PyBytes>>> {
+        let (fabric, levels) = (&self.shared.fabric, self.map.levels());
+        let Some(levels) = levels else { return Ok(None) };
+        let text = run(py, Options::default(), |_| formats::write_service_levels(fabric, levels, origin))?;
+        bytes(py, text).map(Some)
+    }
+
     /// A QoS policy for OpenSM that gives every pair its level.
     fn qos_policy<'py>(&self, py: Python<'py>, origin: &str) -> PyResult<Bound<'py, PyBytes>> {
         let (fabric, none) = (&self.shared.fabric, Levels::pairs(1, 0));

@@ -11,7 +11,7 @@ use crate::context::{Context, EngineOptions};
 use crate::error::RoutingError;
 use crate::paths::{PathSet, Rule};
 use crate::updown::{UpDown, all_hops};
-use crate::{dragonfly, ftree, greedy, modk, random, tables};
+use crate::{dragonfly, ftree, greedy, layers, modk, random, tables};
 
 /// An oblivious routing engine: it looks at the fabric, never at the traffic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -30,11 +30,13 @@ pub enum Engine {
     Random,
     /// Minimal ways of a dragonfly, with at most one global cable where cables are whole, on the lanes that they need.
     Dla,
+    /// Shortest paths of any graph, balanced by use, on as few lanes as it can.
+    Layers,
 }
 
 impl Engine {
     /// All engines, in the order tables show them.
-    pub const ALL: [Engine; 7] = [
+    pub const ALL: [Engine; 8] = [
         Engine::Minhop,
         Engine::Updn,
         Engine::Ftree,
@@ -42,6 +44,7 @@ impl Engine {
         Engine::Smodk,
         Engine::Random,
         Engine::Dla,
+        Engine::Layers,
     ];
 
     /// The name on the command line.
@@ -54,6 +57,7 @@ impl Engine {
             Engine::Smodk => "s-mod-k",
             Engine::Random => "random",
             Engine::Dla => "dla",
+            Engine::Layers => "layers",
         }
     }
 
@@ -71,6 +75,7 @@ impl Engine {
             }
             Engine::Random => "every entry drawn at random from the shortest up-down paths",
             Engine::Dla => "minimal paths of a dragonfly, on two lanes (more where many cables are missing)",
+            Engine::Layers => "shortest paths of any graph, balanced by use, on as few lanes as it can",
         }
     }
 
@@ -92,7 +97,7 @@ impl fmt::Display for Engine {
 
 /// A word that is no engine.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("no engine is called \"{typed}\"{}: expected minhop, updn, ftree, d-mod-k, s-mod-k, random or dla",
+#[error("no engine is called \"{typed}\"{}: expected minhop, updn, ftree, d-mod-k, s-mod-k, random, dla or layers",
     .nearest.map(|n| format!(" (did you mean {n}?)")).unwrap_or_default())]
 pub struct UnknownEngine {
     /// What was given.
@@ -123,7 +128,7 @@ impl FromStr for Engine {
 ///
 /// # Errors
 /// [`RoutingError::Lmc`] for an LMC above 7; [`RoutingError::NotFatTree`] if ftree cannot take the fabric,
-/// [`RoutingError::NotDragonfly`] if dla cannot.
+/// [`RoutingError::NotDragonfly`] if dla cannot; [`RoutingError::Lanes`] if layers needs more lanes than there can be.
 pub fn route(
     engine: Engine,
     fabric: &Fabric,
@@ -144,5 +149,6 @@ pub fn route(
         Engine::Smodk => modk::by_source(fabric, &context(), options),
         Engine::Random => random::route(fabric, &context(), options),
         Engine::Dla => dragonfly::dla(fabric, structure, options)?,
+        Engine::Layers => layers::layers(fabric, structure, options)?,
     })
 }

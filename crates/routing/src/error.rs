@@ -33,6 +33,12 @@ pub enum RoutingError {
     /// The dla engine on a fabric of which no groups are known.
     #[error("not a dragonfly that dla can route: its shape is graph; use updn, or state its groups")]
     NoGroups,
+    /// Ways that need more lanes than ports have.
+    #[error("shortest ways need more than the {most} lanes that ports can have; use updn")]
+    Lanes {
+        /// How many there can be.
+        most: usize,
+    },
     /// Packets can't be steered.
     #[error("{0}")]
     Steering(String),

@@ -55,6 +55,7 @@ _LOOKS = {
     "s-mod-k": Look(BROWN, WIDE),
     "random": Look(GREY, EVEN),
     "dla": Look(BROWN, DOTTED),
+    "layers": Look(BROWN, LONG),
     "afar": Look(PINK, SOLID),
     "coloured": Look(SKY, LONG),
     "optimized": Look(VERMILLION, SOLID),

@@ -11,11 +11,12 @@
 //! are passed over; every pair of hosts with working cables must be there. Lines that begin with `#` are comments.
 
 use std::collections::HashMap;
+use std::fmt::Write as _;
 
 use netloom_model::{Fabric, HostId, LevelGroups, Levels, SERVICE_LEVELS};
 
 use crate::csv::{split, utf8};
-use crate::error::excerpt;
+use crate::error::{WriteError, excerpt};
 use crate::lft::Lids;
 use crate::{FormatError, decompress};
 
@@ -26,6 +27,24 @@ const MAX_LID: u64 = 0xbfff;
 
 /// A line: hosts, their LIDs, the level, the number of the line.
 type Entry = ((HostId, HostId), (u16, u16), u8, usize);
+
+/// The level of every pair of hosts with working cables, by their base LIDs; `origin` says what made them, in one line.
+///
+/// # Errors
+/// [`WriteError`] for more than 49,151 LIDs.
+pub fn write_service_levels(fabric: &Fabric, levels: &Levels, origin: &str) -> Result<String, WriteError> {
+    let lids = Lids::of(fabric, 0)?;
+    let live: Vec<HostId> = fabric.hosts().filter(|&h| fabric.alive(fabric.host_link(h))).collect();
+    let mut out = format!("# netloom {origin}\n{}\n", COLUMNS.join(","));
+    for &from in &live {
+        for &to in live.iter().filter(|&&to| to != from) {
+            let ends = (lids.hosts[from.index()], lids.hosts[to.index()]);
+            // Writing to a String cannot fail.
+            let _ = writeln!(out, "{},{},{}", ends.0, ends.1, levels.level(from, to));
+        }
+    }
+    Ok(out)
+}
 
 /// Reads levels, plain or gzip, for the hosts of `fabric` by their LIDs.
 ///
@@ -197,6 +216,15 @@ mod tests {
         let turned = "sl,destination_lid,source_lid\n1,2,1\n1,3,1\n1,1,2\n1,3,2\n1,1,3\n2,2,3\n";
         let levels = read_service_levels(turned.as_bytes(), "t", &f).unwrap();
         assert_eq!((levels.level(HostId(2), HostId(1)), levels.count()), (2, 3));
+    }
+
+    #[test]
+    fn what_is_written_is_read_back() {
+        let f = fabric();
+        let levels = Levels::Groups(LevelGroups::by_pair(3, vec![0, 4, 5, 6, 0, 7, 8, 15, 0]));
+        let text = write_service_levels(&f, &levels, "test").unwrap();
+        assert_eq!(text, format!("# netloom test\n{}", ALL.replace("0x3,0x2", "3,2")));
+        assert_eq!(read_service_levels(text.as_bytes(), "t", &f).unwrap(), levels);
     }
 
     #[test]

@@ -145,6 +145,16 @@ impl LevelGroups {
         Self { group: (0..hosts as u16).collect(), level, groups: hosts as u16, by_source: false }
     }
 
+    /// Groups of hosts and a table of levels: `[sender's group][destination's group]`.
+    ///
+    /// # Panics
+    /// If the table is not that of so many groups, or a host is in none of them.
+    pub fn by_groups(group: Vec<u16>, groups: u16, level: Vec<u8>) -> Self {
+        assert!(level.len() == usize::from(groups).pow(2), "a table of all pairs of groups");
+        assert!(group.iter().all(|&own| own < groups), "a group for every host");
+        Self { group, level, groups, by_source: false }
+    }
+
     /// How many groups.
     pub fn groups(&self) -> u16 {
         self.groups
