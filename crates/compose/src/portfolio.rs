@@ -191,7 +191,10 @@ impl Portfolio<'_> {
             // Engines take the ways that were searched; what meets the bound from the start no engine betters.
             return if found.routes == self.began { Vec::new() } else { vec![Engine::Ftree, Engine::Dmodk] };
         }
-        let by_destination = |engine: &Engine| *engine != Engine::Smodk;
+        // On trees lanes are not worth the service levels that they need.
+        let is_tree = matches!(self.structure.shape, Shape::Tree);
+        let by_destination =
+            |engine: &Engine| *engine != Engine::Smodk && !(is_tree && *engine == Engine::Layers);
         let first = [Engine::Ftree, Engine::Dla];
         let rest = Engine::ALL.into_iter().filter(|engine| !first.contains(engine));
         let all = first.into_iter().chain(rest).filter(by_destination);

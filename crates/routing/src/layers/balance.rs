@@ -80,9 +80,18 @@ pub(super) fn route(fabric: &Fabric, options: &EngineOptions, prefer: Prefer) ->
             }
         }
     }
-    // Nobody's bytes: what is left of the balance is not used up by them.
+    // Nobody's bytes: what is left of the balance is not used up by them. Where a switch has hosts the ways to it are those to the
+    // first of these, so that packets of the subnet manager make no turns of their own.
     for target in fabric.switches() {
         let dest: DestId = space.switch(target);
+        if let Some(&host) = hosts[target.index()].first() {
+            let first = space.host(host, 0);
+            for s in fabric.switches().filter(|&s| s != target) {
+                lft.set(s, dest, lft.get(s, first));
+            }
+            lft.set(target, dest, Some(0));
+            continue;
+        }
         search.towards(target, |s, link| lft.set(s, dest, Some(fabric.link_port(link))));
         lft.set(target, dest, Some(0));
     }
