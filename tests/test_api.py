@@ -181,7 +181,7 @@ def test_hostlists_expand_as_slurm_s():
 
 def test_engines_describe_themselves():
     names = [name for name, _ in nl.engines()]
-    assert names == ["minhop", "updn", "ftree", "d-mod-k", "s-mod-k", "random", "dla", "dor"]
+    assert names == ["minhop", "updn", "ftree", "d-mod-k", "s-mod-k", "random", "dla", "dor", "layers"]
     assert all(text for _, text in nl.engines())
 
 

@@ -107,7 +107,7 @@ def test_dor_on_a_torus_is_free_with_its_levels_only(netloom):
     spec = "torus:shape=6x5,hosts=2"
     written = ("-o", "r.lfts", "--write-sl2vl", "r.sl2vl", "--write-sl", "r.csv")
     made = netloom.result("route", "dor", spec, *written)
-    assert (made["lanes"], made["service_levels"]) == (2, "r.csv")
+    assert (made["lanes"], made["sl"]) == (2, "r.csv")
     free = netloom.result("check", spec, "r.lfts", "--sl2vl", "r.sl2vl", "--sl", "r.csv")
     assert (free["ok"], free["lanes"], free["credit_loops"], free["non_minimal_pairs"]) == (True, 2, 0, 0)
     for less in ((), ("--sl2vl", "r.sl2vl")):

@@ -579,9 +579,13 @@ class Routes:
         *,
         allow_unreachable: bool = False,
         sl2vl: _Path | None = None,
+        sl: _Path | None = None,
         lanes: bool = False,
+        levels: bool = False,
     ) -> None: ...
-    def check_file(self, *, allow_unreachable: bool = False, lanes: bool = False) -> None:
+    def check_file(
+        self, *, allow_unreachable: bool = False, lanes: bool = False, levels: bool = False
+    ) -> None:
         """Raises what `write` would: routes that can deadlock, lose pairs of hosts, or fit no file."""
 
 @final
@@ -715,7 +719,14 @@ class Outcome:
     @property
     def taken_from(self) -> str | None:
         """Whose routes these are, where the search found none as good: `today`, or an engine."""
-    def write(self, path: _Path, *, allow_unreachable: bool = False, sl2vl: _Path | None = None) -> None: ...
+    def write(
+        self,
+        path: _Path,
+        *,
+        allow_unreachable: bool = False,
+        sl2vl: _Path | None = None,
+        sl: _Path | None = None,
+    ) -> None: ...
 
 @final
 class Optimized(Outcome):
@@ -1312,6 +1323,7 @@ def optimize(
     frozen: Sequence[int] = (),
     stays: Routes | None = None,
     lanes: bool = True,
+    levels: bool = True,
     depth: int | None = None,
     islands: int = 1,
     bounds: LinkLoads | None = None,

@@ -64,6 +64,8 @@ pub struct Wanted {
     pub holes: bool,
     /// The SL-to-VL tables are written beside the forwarding tables.
     pub lanes: bool,
+    /// The service levels of pairs of hosts are written too.
+    pub levels: bool,
 }
 
 /// Whether routes may be written for somebody to load, by what the judge said of them, if it was asked.
@@ -102,6 +104,16 @@ pub fn fit(
          switches that loses none (updn without roots never does); allow-unreachable writes them all the same",
             if lost == 1 { "" } else { "s" }
         ));
+    }
+    let levelled = routes.lanes.as_deref().filter(|lanes| lanes.levels().is_some() && !wanted.levels);
+    if let Some(lanes) = levelled
+        && deadly(&check_on(fabric, structure, routes, Some(&lanes.clone().without_levels()))).is_some()
+    {
+        return unsound(
+            "these routes can deadlock where a message may have any service level: expected --write-sl2vl FILE and \
+             --write-sl FILE too (sl2vl=FILE, sl=FILE in Python)"
+                .into(),
+        );
     }
     if routes.lanes.is_some() && !wanted.lanes && deadly(&check_on(fabric, structure, routes, None)).is_some()
     {
@@ -192,7 +204,7 @@ mod tests {
         let structure = detect(&fabric);
         let routes = route(Engine::Dla, &fabric, &structure, &EngineOptions::default()).unwrap();
         let refused = |routes: &Routes, lanes: bool| {
-            let wanted = Wanted { lanes, holes: false };
+            let wanted = Wanted { lanes, holes: false, levels: false };
             fit(&fabric, &structure, routes, None, wanted).err().map(|e| e.to_string())
         };
         assert_eq!(refused(&routes, true), None);
@@ -204,6 +216,12 @@ mod tests {
             told.ends_with("expected an engine that is sound here: updn, or dla with its lanes"),
             "{told}"
         );
+        // Levels of pairs are missed too where they are needed.
+        let layered = route(Engine::Layers, &fabric, &structure, &EngineOptions::default()).unwrap();
+        let asked =
+            |levels| fit(&fabric, &structure, &layered, None, Wanted { lanes: true, levels, holes: false });
+        assert!(asked(false).unwrap_err().to_string().contains("--write-sl FILE"));
+        asked(true).unwrap();
         // Lanes that change nothing are not missed.
         let updn = route(Engine::Updn, &fabric, &structure, &EngineOptions::default()).unwrap();
         let lanes = netloom_model::LaneMap::uniform(&fabric, 1);

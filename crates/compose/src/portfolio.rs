@@ -82,6 +82,8 @@ pub struct Portfolio<'a> {
     pub matrix: Option<&'a Csr>,
     /// Whether routes that need lanes may be taken.
     pub lanes: bool,
+    /// Whether those whose lanes need service levels of pairs may.
+    pub levels: bool,
     /// Seed of random choices.
     pub seed: u64,
 }
@@ -126,7 +128,9 @@ impl Portfolio<'_> {
                     _ => return,
                 },
             };
-            if passed.routes.lanes.is_some() && !self.lanes {
+            let lanes = passed.routes.lanes.as_deref();
+            let by_pair = lanes.is_some_and(|lanes| lanes.levels().is_some());
+            if lanes.is_some() && !self.lanes || by_pair && !self.levels {
                 if with_lanes.is_none_or(|(_, least)| value < least) {
                     with_lanes = Some((name, value));
                 }
@@ -187,7 +191,10 @@ impl Portfolio<'_> {
             // Engines take the ways that were searched; what meets the bound from the start no engine betters.
             return if found.routes == self.began { Vec::new() } else { vec![Engine::Ftree, Engine::Dmodk] };
         }
-        let by_destination = |engine: &Engine| *engine != Engine::Smodk;
+        // On trees lanes are not worth the service levels that they need.
+        let is_tree = matches!(self.structure.shape, Shape::Tree);
+        let by_destination =
+            |engine: &Engine| *engine != Engine::Smodk && !(is_tree && *engine == Engine::Layers);
         let first = [Engine::Ftree, Engine::Dla];
         let rest = Engine::ALL.into_iter().filter(|engine| !first.contains(engine));
         let all = first.into_iter().chain(rest).filter(by_destination);
@@ -293,6 +300,7 @@ mod tests {
             change: None,
             matrix: Some(&total),
             lanes,
+            levels: lanes,
             seed: 0,
         };
         let measured = Measure::of(&fabric, &found.loads);

@@ -486,8 +486,12 @@ impl PyRoutes {
     /// sl2vl : path, optional
     ///     Where their SL-to-VL tables are written, in the form of `opensm-sl2vl.dump`, before the routes are. Of routes without
     ///     lanes nothing is.
+    /// sl : path, optional
+    ///     Where the service level of every pair of hosts is written (CSV `source_lid,destination_lid,sl`), if they have levels.
     /// lanes : bool, default False
     ///     Write routes that need lanes without `sl2vl` too: somebody else writes these tables (`lanes.sl2vl`).
+    /// levels : bool, default False
+    ///     Write routes whose pairs need levels without `sl` too: somebody else writes these (`lanes.service_levels`).
     ///
     /// Raises
     /// ------
@@ -499,20 +503,29 @@ impl PyRoutes {
     /// --------
     /// >>> fabric = netloom.Fabric.generate("dragonfly:p=2,a=4,h=2")
     /// >>> netloom.route("dla", fabric).write("routes.lfts", sl2vl="routes.sl2vl")
-    #[pyo3(signature = (path, *, allow_unreachable = false, sl2vl = None, lanes = false))]
+    #[pyo3(signature = (path, *, allow_unreachable = false, sl2vl = None, sl = None, lanes = false, levels = false))]
+    #[allow(clippy::too_many_arguments)] // keyword arguments of one Python call
     pub fn write(
         &self,
         py: Python<'_>,
         path: PathBuf,
         allow_unreachable: bool,
         sl2vl: Option<PathBuf>,
+        sl: Option<PathBuf>,
         lanes: bool,
+        levels: bool,
     ) -> PyResult<()> {
-        self.check_file(py, allow_unreachable, lanes || sl2vl.is_some())?;
+        self.check_file(py, allow_unreachable, lanes || sl2vl.is_some(), levels || sl.is_some())?;
         let texts = self.texts(py)?;
         if let (Some(map), Some(rows)) = (&self.routes.lanes, sl2vl) {
             let fabric = &self.shared.fabric;
             let data = run(py, Options::default(), |_| formats::write_sl2vl(fabric, map, "netloom"))?;
+            io::write(py, &rows, data.map_err(|e| errors::write(py, &e))?.as_bytes())?;
+        }
+        if let (Some(found), Some(rows)) = (self.routes.lanes.as_ref().and_then(|map| map.levels()), sl) {
+            let fabric = &self.shared.fabric;
+            let data =
+                run(py, Options::default(), |_| formats::write_service_levels(fabric, found, "netloom"))?;
             io::write(py, &rows, data.map_err(|e| errors::write(py, &e))?.as_bytes())?;
         }
         let write = |control: &Control| {
@@ -537,17 +550,19 @@ impl PyRoutes {
     ///     Pass routes that lose pairs of hosts which working cables join.
     /// lanes : bool, default False
     ///     Pass routes that need lanes: their SL-to-VL tables are written too.
+    /// levels : bool, default False
+    ///     Pass routes whose lanes need a service level for every pair: these are written too.
     ///
     /// Raises
     /// ------
     /// RoutingError
     ///     If they can deadlock, so without lanes that nobody writes, lose pairs of hosts that cables join, or no such file can
     ///     hold them.
-    #[pyo3(signature = (*, allow_unreachable = false, lanes = false))]
-    fn check_file(&self, py: Python<'_>, allow_unreachable: bool, lanes: bool) -> PyResult<()> {
+    #[pyo3(signature = (*, allow_unreachable = false, lanes = false, levels = false))]
+    fn check_file(&self, py: Python<'_>, allow_unreachable: bool, lanes: bool, levels: bool) -> PyResult<()> {
         self.texts(py).map(drop)?;
         let (shared, report) = (&self.shared, self.report.as_deref());
-        let wanted = Wanted { holes: allow_unreachable, lanes };
+        let wanted = Wanted { holes: allow_unreachable, lanes, levels };
         run(py, Options::default(), |_| {
             compose::fit(&shared.fabric, shared.structure(), &self.routes, report, wanted)
         })?

@@ -11,7 +11,7 @@ use crate::context::{Context, EngineOptions};
 use crate::error::RoutingError;
 use crate::paths::{PathSet, Rule};
 use crate::updown::{UpDown, all_hops};
-use crate::{dor, dragonfly, ftree, greedy, modk, random, tables};
+use crate::{dor, dragonfly, ftree, greedy, layers, modk, random, tables};
 
 /// An oblivious routing engine: it looks at the fabric, never at the traffic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -32,11 +32,13 @@ pub enum Engine {
     Dla,
     /// Dimension order on a HyperX, a mesh or a torus, with datelines where dimensions are rings.
     Dor,
+    /// Shortest paths of any graph, balanced by use, on as few lanes as it can.
+    Layers,
 }
 
 impl Engine {
     /// All engines, in the order tables show them.
-    pub const ALL: [Engine; 8] = [
+    pub const ALL: [Engine; 9] = [
         Engine::Minhop,
         Engine::Updn,
         Engine::Ftree,
@@ -45,6 +47,7 @@ impl Engine {
         Engine::Random,
         Engine::Dla,
         Engine::Dor,
+        Engine::Layers,
     ];
 
     /// The name on the command line.
@@ -58,6 +61,7 @@ impl Engine {
             Engine::Random => "random",
             Engine::Dla => "dla",
             Engine::Dor => "dor",
+            Engine::Layers => "layers",
         }
     }
 
@@ -76,6 +80,7 @@ impl Engine {
             Engine::Random => "every entry drawn at random from the shortest up-down paths",
             Engine::Dla => "minimal paths of a dragonfly, on two lanes (more where many cables are missing)",
             Engine::Dor => "dimension order on a HyperX, a mesh (one lane) or a torus (two lanes: datelines)",
+            Engine::Layers => "shortest paths of any graph, balanced by use, on as few lanes as it can",
         }
     }
 
@@ -97,7 +102,7 @@ impl fmt::Display for Engine {
 
 /// A word that is no engine.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("no engine is called \"{typed}\"{}: expected minhop, updn, ftree, d-mod-k, s-mod-k, random, dla or dor",
+#[error("no engine is called \"{typed}\"{}: expected minhop, updn, ftree, d-mod-k, s-mod-k, random, dla, dor or layers",
     .nearest.map(|n| format!(" (did you mean {n}?)")).unwrap_or_default())]
 pub struct UnknownEngine {
     /// What was given.
@@ -128,7 +133,8 @@ impl FromStr for Engine {
 ///
 /// # Errors
 /// [`RoutingError::Lmc`] for an LMC above 7; [`RoutingError::NotFatTree`] if ftree cannot take the fabric,
-/// [`RoutingError::NotDragonfly`] if dla cannot, [`RoutingError::NotLattice`] if dor cannot.
+/// [`RoutingError::NotDragonfly`] if dla cannot, [`RoutingError::NotLattice`] if dor cannot;
+/// [`RoutingError::Lanes`] if layers needs more lanes than there can be.
 pub fn route(
     engine: Engine,
     fabric: &Fabric,
@@ -150,5 +156,6 @@ pub fn route(
         Engine::Random => random::route(fabric, &context(), options),
         Engine::Dla => dragonfly::dla(fabric, structure, options)?,
         Engine::Dor => dor::dor(fabric, structure, options)?,
+        Engine::Layers => layers::layers(fabric, structure, options)?,
     })
 }

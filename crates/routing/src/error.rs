@@ -36,6 +36,12 @@ pub enum RoutingError {
     /// The dor engine on something else, or on a damaged one.
     #[error("not a HyperX, torus or mesh that dor can route: {0}; use updn")]
     NotLattice(String),
+    /// Ways that need more lanes than ports have.
+    #[error("shortest ways need more than the {most} lanes that ports can have; use updn")]
+    Lanes {
+        /// How many there can be.
+        most: usize,
+    },
     /// Packets can't be steered.
     #[error("{0}")]
     Steering(String),

@@ -5,8 +5,8 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use netloom_sampling::layout::{Did, Layout};
 use netloom_sampling::Hash;
+use netloom_sampling::layout::{Did, Layout};
 
 use crate::in_c::printed_by;
 use crate::more_layouts;
@@ -310,7 +310,8 @@ fn frames_of_others_stay_as_they_are() {
 #[test]
 fn golden_packets_are_the_same_in_c() {
     let (mut input, mut expected) = (String::new(), String::new());
-    let all = Layout::ALL.into_iter().flat_map(|layout| cases(layout).into_iter().map(move |case| (layout, case)));
+    let all =
+        Layout::ALL.into_iter().flat_map(|layout| cases(layout).into_iter().map(move |case| (layout, case)));
     for (layout, case) in all {
         let _ = writeln!(
             input,

@@ -82,7 +82,9 @@ fn tagged(layout: Layout, tag: Tag, second: u32) -> Vec<u8> {
             found[24..26].copy_from_slice(&sum.to_be_bytes());
             found
         }
-        Layout::Ipv6 => ipv6(byte(bit, congested, hops), if hops % 2 == 0 { TCP } else { UDP }, second as u16),
+        Layout::Ipv6 => {
+            ipv6(byte(bit, congested, hops), if hops % 2 == 0 { TCP } else { UDP }, second as u16)
+        }
         Layout::Shim => {
             let mut payload = second.to_be_bytes().to_vec();
             payload.extend([0x10 | hops, u8::from(bit) << 1 | u8::from(congested), 0x6E, 0x6C, 9, 9]);
@@ -98,10 +100,11 @@ fn tagged(layout: Layout, tag: Tag, second: u32) -> Vec<u8> {
 /// What no step of a layout may touch.
 fn untouched(layout: Layout) -> Vec<(String, Vec<u8>)> {
     let whole = tagged(layout, Tag { bit: true, congested: false, hops: 3 }, 7);
-    let mut found: Vec<(String, Vec<u8>)> = [14, 20, 30, if matches!(layout, Layout::DsTtl { .. }) { 33 } else { 41 }]
-        .into_iter()
-        .map(|length| (format!("{length} bytes"), whole[..length].to_vec()))
-        .collect();
+    let mut found: Vec<(String, Vec<u8>)> =
+        [14, 20, 30, if matches!(layout, Layout::DsTtl { .. }) { 33 } else { 41 }]
+            .into_iter()
+            .map(|length| (format!("{length} bytes"), whole[..length].to_vec()))
+            .collect();
     let mut with = |name: &str, changes: &[(usize, u8)]| {
         let mut other = whole.clone();
         for &(at, value) in changes {
@@ -230,7 +233,8 @@ fn checksums_stay_right_and_only_the_layouts_bytes_change() {
         };
         let mut sums = 0;
         for case in cases(layout).iter().filter(|case| ["sampled", "replaced"].contains(&case.did.name())) {
-            let changed: Vec<usize> = (0..case.out.len()).filter(|&at| case.out[at] != case.frame[at]).collect();
+            let changed: Vec<usize> =
+                (0..case.out.len()).filter(|&at| case.out[at] != case.frame[at]).collect();
             assert!(changed.iter().all(|at| own.contains(at)), "{}: {changed:?}", case.name);
             if layout == Layout::Ipv6 {
                 // Version and flow label are others'.
@@ -270,7 +274,10 @@ fn a_way_of_three_switches_is_that_of_the_tag() {
                 if layout.forward(&mut out, hash.mask(link), k == 1, draw) == Did::Replaced {
                     expected = Some((link, k == 1));
                 }
-                assert_eq!(u32::from(draw) < 65_536 / (k as u32 + 2), expected.is_some_and(|(l, _)| l == link));
+                assert_eq!(
+                    u32::from(draw) < 65_536 / (k as u32 + 2),
+                    expected.is_some_and(|(l, _)| l == link)
+                );
             }
             let (told, tag) = layout.receive(&mut out).unwrap();
             if matches!(layout, Layout::Ds | Layout::DsTtl { .. } | Layout::Shim) {

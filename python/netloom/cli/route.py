@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from netloom.cli.shared import inputs, options, outputs, render, results
 from netloom.cli.shared.exits import UsageError
-from netloom.cli.shared.lanes import write_rows
+from netloom.cli.shared.lanes import write_levels, write_rows
 from netloom.cli.shared.options import Searching
 from netloom.cli.shared.run import Run
 from netloom.findings import Finding, findings, without_entries
@@ -16,8 +16,10 @@ from netloom.session.sources import OPTIMISERS, raise_not_an_engine
 if TYPE_CHECKING:
     from netloom._core import Fabric, Routes
 
-_WITH_LANES = ("dla", "dor")
+_WITH_LANES = ("dla", "dor", "layers")
 """Engines whose routes need lanes on some fabrics."""
+_WITH_LEVELS = ("dor", "layers")
+"""Those whose pairs of hosts have levels of their own on some of these."""
 
 
 def route(
@@ -30,8 +32,8 @@ def route(
     roots: str | None = None,
     groups: str | None = None,
     allow_unreachable: bool = False,
-    write_sl: Annotated[Path | None, options.OUTPUT_PATH] = None,
     write_sl2vl: Annotated[Path | None, options.OUTPUT_PATH] = None,
+    write_sl: Annotated[Path | None, options.OUTPUT_PATH] = None,
     options: Searching | None = None,
 ) -> int:
     """Make routes with an engine.
@@ -42,7 +44,7 @@ def route(
     ----------
     engine
         `minhop`, `updn`, `ftree`, `d-mod-k`, `s-mod-k`, `random`; `dla` for dragonflies, `dor` for a HyperX,
-        a torus or a mesh; or, with traffic, `afar` or `coloured`.
+        a torus or a mesh, `layers` for any graph; or, with traffic, `afar` or `coloured`.
     fabric
         A dump of InfiniBand's tools, a table of cables, an ibsim net file, or a generator spec.
     traffic
@@ -57,12 +59,13 @@ def route(
         [default: found from the cables]
     allow_unreachable
         Write routes that lose pairs of hosts which cables join, instead of refusing them.
-    write_sl
-        Write the service level of every pair, CSV `source_lid,destination_lid,sl` (`dor` on a torus, with
-        `--write-sl2vl`).
     write_sl2vl
-        Write the SL-to-VL tables that the routes need, in the form of `opensm-sl2vl.dump` (`dla` and `dor`;
-        also .gz). Without it routes that need lanes are not written.
+        Write the SL-to-VL tables that the routes need, in the form of `opensm-sl2vl.dump` (`dla`, `dor` and
+        `layers`; also .gz). Without it routes that need lanes are not written.
+    write_sl
+        Write the service level of every pair of hosts that these lanes need, as CSV
+        `source_lid,destination_lid,sl` (`dor` on a torus, `layers`; also .gz). Without it such routes are
+        not written.
     options
         Common options; `-o` writes the routes for OpenSM's `file` engine.
     """
@@ -84,14 +87,19 @@ def route(
         raise UsageError(f"--roots orders up*/down* ways, which {engine} does not take; expected updn")
     if write_sl2vl is not None:
         if engine.lower() not in _WITH_LANES:
-            expected = " or ".join(_WITH_LANES)
+            expected = f"{', '.join(_WITH_LANES[:-1])} or {_WITH_LANES[-1]}"
             raise UsageError(
                 f"--write-sl2vl: routes of {engine} need no lanes; expected the engine {expected}"
             )
         run.also_writes(write_sl2vl, "--write-sl2vl")
     if write_sl is not None:
+        if engine.lower() not in _WITH_LEVELS:
+            expected = " or ".join(_WITH_LEVELS)
+            raise UsageError(
+                f"--write-sl: routes of {engine} need no levels of pairs; expected the engine {expected}"
+            )
         if write_sl2vl is None:
-            raise UsageError("--write-sl: levels need the tables of their lanes: expected --write-sl2vl too")
+            raise UsageError("--write-sl: expected --write-sl2vl too, the lanes of the levels")
         run.also_writes(write_sl, "--write-sl")
     net = inputs.with_roots(run, inputs.with_groups(run, run.fabric(fabric, warn=True), groups), roots)
     told = run.note_fallbacks([engine], net)
@@ -99,6 +107,7 @@ def route(
         raise UsageError(f"--write-sl: levels are by the fabric's LIDs, of LMC {net.lmc}; found --lmc {lmc}")
     demand = None if traffic is None else run.traffic(traffic, net)
     result: dict[str, Any] = {"engine": engine}
+    with_lanes = {"lanes": write_sl2vl is not None, "levels": write_sl is not None}
     interrupted = False
     if engine in OPTIMISERS:
         assert demand is not None
@@ -113,7 +122,7 @@ def route(
             tables = _core.route(engine, net, seed=run.seed, lmc=lmc, threads=options.threads)
         # Before the loads: what cannot be a file (s-mod-k) is said at once.
         if run.has_product:
-            tables.check_file(allow_unreachable=allow_unreachable, lanes=write_sl2vl is not None)
+            tables.check_file(allow_unreachable=allow_unreachable, **with_lanes)
         if demand is not None:
             with run.timed("loads"):
                 found = run.loads(net, tables, demand)
@@ -129,12 +138,10 @@ def route(
         result["findings"] += lost_pairs(run, net, tables)
     # First the lanes: tables that lie there without them could deadlock.
     result["sl2vl"] = None if lanes is None else write_rows(run, lanes, write_sl2vl)
-    levels = None if lanes is None else lanes.service_levels(f"{run.origin()['netloom']} {run.verb}")
-    result["service_levels"] = None if levels is None or write_sl is None else run.write(levels, write_sl)
+    result["sl"] = None if lanes is None else write_levels(run, lanes, write_sl)
     result["output"] = None
     if run.has_product:
-        with_lanes = write_sl2vl is not None
-        result["output"] = run.write(tables, holes=allow_unreachable, lanes=with_lanes)
+        result["output"] = run.write(tables, holes=allow_unreachable, **with_lanes)
     return run.finish(result, lambda: text(result), interrupted=interrupted)
 
 
@@ -165,10 +172,9 @@ def text(result: dict[str, Any]) -> str:
     elif "max_load" not in result:
         rows.append(("written", "nothing: -o FILE writes the tables"))
     if result["lanes"] > 1:
-        written = "" if result["sl2vl"] is None else f", written to {result['sl2vl']}"
+        files = [path for path in (result["sl2vl"], result["sl"]) if path is not None]
+        written = f", written to {' and '.join(files)}" if files else ""
         rows.append(("lanes", f"{result['lanes']}{written}"))
-    if result["service_levels"]:
-        rows.append(("levels", f"written to {result['service_levels']}"))
     out = render.pairs(rows)
     if "max_load" in result:
         out += f"\n\n{results.loads_text(result)}"

@@ -52,6 +52,7 @@ class OptimizedTables:
         *,
         allow_unreachable: bool = False,
         sl2vl: str | os.PathLike[str] | None = None,
+        sl: str | os.PathLike[str] | None = None,
     ) -> None:
         """Writes the tables for OpenSM, with today's entries of LIDs that no port of the fabric has.
 
@@ -63,6 +64,8 @@ class OptimizedTables:
             Write routes that lose pairs of hosts which cables join.
         sl2vl : path, optional
             The SL-to-VL tables, where the routes need lanes; they are written first.
+        sl : path, optional
+            The service level of every pair of hosts, where their lanes need it.
 
         Raises
         ------
@@ -74,11 +77,20 @@ class OptimizedTables:
         from netloom import __version__, _core
 
         routes = self.routes
-        routes.check_file(allow_unreachable=allow_unreachable, lanes=sl2vl is not None)
+        written: dict[str, bool] = {
+            "allow_unreachable": allow_unreachable,
+            "lanes": sl2vl is not None,
+            "levels": sl is not None,
+        }
+        routes.check_file(**written)
         if sl2vl is not None and routes.lanes is not None:
             _core.write_atomic(sl2vl, routes.lanes.sl2vl(f"{__version__} optimize"))
+        if sl is not None and routes.lanes is not None:
+            levels = routes.lanes.service_levels(f"{__version__} optimize")
+            if levels is not None:
+                _core.write_atomic(sl, levels)
         if self._answer.today is None:
-            routes.write(path, allow_unreachable=allow_unreachable, lanes=sl2vl is not None)
+            routes.write(path, **written)
         else:
             file = self._answer.today.with_foreign_entries(routes.to_bytes(), self._answer.fabric)
             _core.write_atomic(path, file)

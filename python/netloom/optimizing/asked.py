@@ -21,6 +21,8 @@ class Asked:
         Whether tables are written at the end: for what is told of them, and the time that it takes.
     lanes : bool
         Whether routes may need several lanes.
+    levels : bool
+        Whether these may need a service level for every pair of hosts.
     """
 
     background: Routes | str | None = None
@@ -47,6 +49,7 @@ class Asked:
     write_model: Path | None = None
     writes: bool = False
     lanes: bool = True
+    levels: bool = True
 
     @property
     def several(self) -> bool:

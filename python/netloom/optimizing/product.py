@@ -51,6 +51,7 @@ def unwritten(routes: Routes, lmc: int = 0) -> dict[str, Any]:
         "output": None,
         "lanes": 1 if routes.lanes is None else routes.lanes.lanes,
         "sl2vl": None,
+        "sl": None,
         "certificate": None,
         "lmc": routes.lmc,
         "pairs_off_base": routes.pairs_off_base if lmc else None,
@@ -101,7 +102,8 @@ def tell_lanes(session: Session, best: Outcome, value: float) -> None:
         return
     name, least = best.with_lanes
     less = f"{(1 - least / value) * 100:.3g} % less"
-    said = f"{name}: {units.size(least)}, {less}, on lanes: --write-sl2vl FILE takes these routes"
+    options = "--write-sl2vl FILE" + (" with --write-sl FILE" if name == "layers" else "")
+    said = f"{name}: {units.size(least)}, {less}, on lanes: {options} takes these routes"
     session.findings.append(finding("needs-lanes", said))
     session.note(said, kind="warning")
 

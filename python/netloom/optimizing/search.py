@@ -143,6 +143,7 @@ class Search:
                         self._session, self._asked.judge, self._source, self.fabric, self.traffic, asked
                     )
                     return best
+                asked["levels"] = self._asked.levels
                 return _core.optimize(self.fabric, self.traffic, bounds=bounds, **asked)
             return _core.optimize_layers(
                 self.fabric, self.layers, matrices.objective_kind(self._asked), **asked

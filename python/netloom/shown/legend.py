@@ -56,6 +56,7 @@ _LOOKS = {
     "random": Look(GREY, EVEN),
     "dla": Look(BROWN, DOTTED),
     "dor": Look(BROWN, LONG),
+    "layers": Look(GREY, LONG),
     "afar": Look(PINK, SOLID),
     "coloured": Look(SKY, LONG),
     "optimized": Look(VERMILLION, SOLID),

@@ -236,5 +236,5 @@ def _routes(plan: Plan, values: Mapping[str, Any], scenario: Scenario, word: str
     return found
 
 
-_SEEDLESS = frozenset({"ftree", "minhop", "updn", "d-mod-k", "s-mod-k", "dla", "dor"})
+_SEEDLESS = frozenset({"ftree", "minhop", "updn", "d-mod-k", "s-mod-k", "dla", "dor", "layers"})
 """Engines whose tables do not depend on a seed (a test says so)."""

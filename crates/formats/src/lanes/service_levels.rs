@@ -233,6 +233,15 @@ mod tests {
     }
 
     #[test]
+    fn what_is_written_is_read_back() {
+        let f = fabric();
+        let levels = Levels::Groups(LevelGroups::by_pair(3, vec![0, 4, 5, 6, 0, 7, 8, 15, 0]));
+        let text = write_service_levels(&f, &levels, "test").unwrap();
+        assert_eq!(text, format!("# netloom test\n{}", ALL.replace("0x3,0x2", "3,2")));
+        assert_eq!(read_service_levels(text.as_bytes(), "t", &f).unwrap(), levels);
+    }
+
+    #[test]
     fn mistakes_are_named_with_their_line() {
         let f = fabric();
         let refused = |text: &str| read_service_levels(text.as_bytes(), "t", &f).unwrap_err().to_string();

@@ -72,6 +72,11 @@ impl LaneMap {
         Self { levels: Some(levels), ..self }
     }
 
+    /// The same tables where pairs have no levels of their own: messages may have any.
+    pub fn without_levels(self) -> Self {
+        Self { levels: None, ..self }
+    }
+
     /// The levels that pairs of hosts have; `None`: their messages have their own.
     pub fn levels(&self) -> Option<&Levels> {
         self.levels.as_ref()

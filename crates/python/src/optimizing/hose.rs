@@ -295,7 +295,7 @@ pub fn optimize_hose(
             measure: Measure::of(fabric, &worst),
             proven: outcome.proven_optimal,
         };
-        let held = asked.portfolio(shared, (&begin, engine), (seed, lanes), None);
+        let held = asked.portfolio(shared, (&begin, engine), (seed, lanes, false), None);
         let best_of_all = match held.best(&found, &measure, control) {
             Ok(best) => best,
             Err(ComposeError::Optimize(error)) => return Err(error),

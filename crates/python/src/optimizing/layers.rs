@@ -245,7 +245,7 @@ pub fn optimize_layers(
             measure: Measure([objective, 0.0, 0.0]),
             proven: outcome.proven_optimal,
         };
-        let held = asked.portfolio(shared, (&begin, engine), (seed, lanes), None);
+        let held = asked.portfolio(shared, (&begin, engine), (seed, lanes, false), None);
         let best = held.best(&found, &measure, control).map_err(|e| e.to_string())?;
         let search = Search::of(&outcome, &begin).held(&best, found.measure.value(), &begin);
         let (passed, objective) = match best.taken {

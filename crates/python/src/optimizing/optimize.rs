@@ -49,6 +49,8 @@ use crate::traffic::PyTraffic;
 ///     Routes that stay as they are if nothing better is found: `today` before it was mended. Default: `today`.
 /// lanes : bool, default True
 ///     Take routes of an engine that need lanes (`routes.lanes`), where they are better. Else `with_lanes` tells of them.
+/// levels : bool, default True
+///     Take also those whose lanes need a service level for every pair of hosts (engine `layers`).
 /// depth : int, optional
 ///     Load levels below the largest whose number of links is minimised too; default 3, or 0 if the routes meet the bound already.
 /// islands : int, default 1
@@ -94,9 +96,9 @@ use crate::traffic::PyTraffic;
 /// 1.0
 #[pyfunction]
 #[pyo3(signature = (fabric, traffic, *, background = RoutesOrEngine::Engine("auto".into()), today = None,
-                    penalty_per_change = 0.0, max_changes = None, frozen = Vec::new(), stays = None, lanes = true, depth = None, islands = 1, bounds = None,
+                    penalty_per_change = 0.0, max_changes = None, frozen = Vec::new(), stays = None, lanes = true, levels = true, depth = None, islands = 1, bounds = None,
                     seed = 0, threads = 0, work = None, time_limit = None, progress = None, on_interrupt = "raise"),
-       text_signature = "(fabric, traffic, *, background='auto', today=None, penalty_per_change=0.0, max_changes=None, frozen=(), stays=None, lanes=True, depth=None, islands=1, bounds=None, seed=0, threads=0, work=None, time_limit=None, progress=None, on_interrupt='raise')")]
+       text_signature = "(fabric, traffic, *, background='auto', today=None, penalty_per_change=0.0, max_changes=None, frozen=(), stays=None, lanes=True, levels=True, depth=None, islands=1, bounds=None, seed=0, threads=0, work=None, time_limit=None, progress=None, on_interrupt='raise')")]
 #[allow(clippy::too_many_arguments)] // keyword arguments of one Python call
 pub fn optimize(
     py: Python<'_>,
@@ -109,6 +111,7 @@ pub fn optimize(
     #[pyo3(from_py_with = arguments::frozen)] frozen: Vec<u32>,
     stays: Option<&PyRoutes>,
     lanes: bool,
+    levels: bool,
     #[pyo3(from_py_with = arguments::depth)] depth: Option<usize>,
     #[pyo3(from_py_with = arguments::islands)] islands: usize,
     bounds: Option<&PyLinkLoads>,
@@ -150,7 +153,7 @@ pub fn optimize(
         let search = Search::of(&best.outcome, &begin);
         // AFAR and one colouring are searches: none where there is no work.
         let searched = (work != Some(0)).then_some(total);
-        let held = asked.portfolio(shared, (&begin, engine), (seed, lanes), searched);
+        let held = asked.portfolio(shared, (&begin, engine), (seed, lanes, levels), searched);
         held_against(shared, total, (best.outcome.routes, best.loads), bounds, search, &held, control)
     })?;
     Found::into_python(ended.transpose().map_err(|e| errors::optimize(py, e))?, py, fabric)
@@ -241,7 +244,7 @@ pub fn optimize_lmc(
         let bounds = Bounds::with(&shared.fabric, structure, total, ar, best.bound);
         let search = Search::of(&best.outcome, &begin);
         let asked = Asked::default();
-        let held = asked.portfolio(shared, (&begin, engine), (seed, lanes), None);
+        let held = asked.portfolio(shared, (&begin, engine), (seed, lanes, false), None);
         held_against(shared, total, (best.outcome.routes, best.loads), bounds, search, &held, control)
     })?;
     Found::into_python(ended.transpose().map_err(|e| errors::optimize(py, e))?, py, fabric)
@@ -405,7 +408,7 @@ impl Asked {
         &'a self,
         shared: &'a Shared,
         (began, engine): (&'a Routes, Option<Engine>),
-        (seed, lanes): (u64, bool),
+        (seed, lanes, levels): (u64, bool, bool),
         matrix: Option<&'a Csr>,
     ) -> Portfolio<'a> {
         Portfolio {
@@ -418,6 +421,7 @@ impl Asked {
             change: self.change(began),
             matrix,
             lanes,
+            levels,
             seed,
         }
     }

@@ -198,21 +198,24 @@ impl PyOutcome {
     ///     Write routes that lose pairs of hosts which working cables join.
     /// sl2vl : path, optional
     ///     Where the SL-to-VL tables are written that the routes need, if they do; see `Routes.write`.
+    /// sl : path, optional
+    ///     Where the service levels of pairs are written, if they need them.
     ///
     /// Raises
     /// ------
     /// RoutingError, OSError
     ///     If they can deadlock without lanes that nobody writes, lose pairs of hosts that cables join, no such file can hold them, or
     ///     it cannot be written.
-    #[pyo3(signature = (path, *, allow_unreachable = false, sl2vl = None))]
+    #[pyo3(signature = (path, *, allow_unreachable = false, sl2vl = None, sl = None))]
     fn write(
         &self,
         py: Python<'_>,
         path: PathBuf,
         allow_unreachable: bool,
         sl2vl: Option<PathBuf>,
+        sl: Option<PathBuf>,
     ) -> PyResult<()> {
-        self.routes.get().write(py, path, allow_unreachable, sl2vl, false)
+        self.routes.get().write(py, path, allow_unreachable, sl2vl, sl, false, false)
     }
 }
 

@@ -19,8 +19,8 @@ use std::collections::HashSet;
 use netloom_model::{Fabric, LaneMap, LinkId, NO_PORT, Routes, SwitchId};
 use netloom_topology::Groups;
 
-use super::circles;
 use crate::by_groups::Order;
+use crate::circles;
 
 /// Most lanes that are tried: InfiniBand's data lanes that all but small switches have.
 pub(super) const MOST_LANES: u8 = 4;

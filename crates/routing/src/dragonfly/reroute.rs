@@ -24,9 +24,9 @@ use netloom_model::{DestId, Fabric, HostId, LaneMap, Lft, LinkId, Routes, Switch
 use netloom_topology::Groups;
 
 use super::lanes::{MOST_LANES, Turns, by_rule};
-use super::waits::Waits;
 use crate::by_groups::Order;
 use crate::greedy::hosts_by_port;
+use crate::waits::Waits;
 
 /// How often all begins again before there is a tree.
 const TRIALS: usize = 8;

@@ -11,7 +11,7 @@ use std::collections::HashMap;
 use netloom_model::{Fabric, LinkId, SwitchId};
 use netloom_topology::{Shape, Structure};
 
-use super::circles;
+use crate::circles;
 use crate::error::RoutingError;
 use crate::paths::PathSet;
 

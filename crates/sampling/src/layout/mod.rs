@@ -212,8 +212,10 @@ mod tests {
     #[test]
     fn code_points_of_others_are_no_tags() {
         // Default, CS1 to CS7, AF11 to AF43, EF, VOICE-ADMIT, LE: none is for local use (pool 2).
-        let known: Vec<u8> =
-            (0..8).map(|c| c << 3).chain([10, 12, 14, 18, 20, 22, 26, 28, 30, 34, 36, 38, 46, 44, 1]).collect();
+        let known: Vec<u8> = (0..8)
+            .map(|c| c << 3)
+            .chain([10, 12, 14, 18, 20, 22, 26, 28, 30, 34, 36, 38, 46, 44, 1])
+            .collect();
         for ecn in 0..4 {
             assert!(known.iter().all(|dscp| ds_ttl::bits(dscp << 2 | ecn).is_none()));
         }

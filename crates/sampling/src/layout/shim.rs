@@ -40,10 +40,7 @@ pub(super) fn put_id(frame: &mut [u8], id: u32) {
 /// Takes the id away too, with the tag.
 pub(super) fn put(frame: &mut [u8], tag: Option<Tag>) {
     let said = tag.map_or(0, |tag| {
-        VERSION << 12
-            | u16::from(tag.hops) << 8
-            | u16::from(tag.bit) << 1
-            | u16::from(tag.congested)
+        VERSION << 12 | u16::from(tag.hops) << 8 | u16::from(tag.bit) << 1 | u16::from(tag.congested)
     });
     put_udp(frame, SHIM + 4, said);
     if tag.is_none() {

@@ -11,7 +11,8 @@ from netloom.cli.optimize.addresses import Addresses, write_paths
 from netloom.cli.optimize.exact_model import ExactModel
 from netloom.cli.optimize.goals import Goal, Judge, RoutesInForce, percent
 from netloom.cli.shared import inputs, options, outputs
-from netloom.cli.shared.lanes import write_rows
+from netloom.cli.shared.exits import UsageError
+from netloom.cli.shared.lanes import write_levels, write_rows
 from netloom.cli.shared.options import Searching
 from netloom.cli.shared.run import Run
 from netloom.cli.shared.unfit import named, refuse
@@ -32,6 +33,7 @@ def optimize(
     groups: str | None = None,
     allow_unreachable: bool = False,
     write_sl2vl: Annotated[Path | None, options.OUTPUT_PATH] = None,
+    write_sl: Annotated[Path | None, options.OUTPUT_PATH] = None,
     write_certificate: Annotated[Path | None, options.OUTPUT_PATH] = None,
     compare: bool = False,
     goal: Goal | None = None,
@@ -68,7 +70,10 @@ def optimize(
     allow_unreachable
         Write routes that lose pairs of hosts which cables join, instead of refusing them.
     write_sl2vl
-        Write the SL-to-VL tables here, where the routes need lanes (those of `dla`; also .gz).
+        Write the SL-to-VL tables here, where the routes need lanes (those of `dla` and `layers`; also .gz).
+    write_sl
+        With `--write-sl2vl`: write the service level of every pair of hosts here, where these lanes need it
+        (CSV `source_lid,destination_lid,sl`; also .gz).
     write_certificate
         Write the proof of the lower bound here (.json); of several matrices, one each.
     compare
@@ -105,10 +110,13 @@ def optimize(
     refuse(unfit.TABLE, given)
     error = None if goal.error is None else percent(goal.error)
     exact.check()
+    if write_sl is not None and write_sl2vl is None:
+        raise UsageError("--write-sl: expected --write-sl2vl too, the lanes of the levels")
     run = Run("optimize", options)
     second = (
         (write_certificate, "--write-certificate"),
         (write_sl2vl, "--write-sl2vl"),
+        (write_sl, "--write-sl"),
         (several.write_paths, "--write-paths"),
         (exact.write_model, "--write-model"),
     )
@@ -128,10 +136,11 @@ def optimize(
         lmc=several.lmc,
         writes=run.has_product,
         lanes=write_sl2vl is not None or not run.has_product,
+        levels=write_sl is not None or not run.has_product,
     )
     found = answer(run, net, traffic, asked, lambda: refuse(unfit.TABLE, given | {unfit.PHASES}))
     result = found.result
-    result |= _written(run, found, allow_unreachable=allow_unreachable, sl2vl=write_sl2vl)
+    result |= _written(run, found, allow_unreachable=allow_unreachable, sl2vl=write_sl2vl, sl=write_sl)
     result["paths"] = write_paths(run, found.routes, several)
     if write_certificate is not None and found.best is not None:
         result["certificate"] = run.write(matrices.certificates(found.best), write_certificate)
@@ -143,7 +152,9 @@ def optimize(
     )
 
 
-def _written(run: Run, found: Answer, *, allow_unreachable: bool, sl2vl: Path | None) -> dict[str, Any]:
+def _written(
+    run: Run, found: Answer, *, allow_unreachable: bool, sl2vl: Path | None, sl: Path | None
+) -> dict[str, Any]:
     """Writes routes where `-o` says, with today's entries of LIDs that no port of the fabric has.
 
     The SL-to-VL tables that they need come first: tables that lie there without them could deadlock.
@@ -151,7 +162,7 @@ def _written(run: Run, found: Answer, *, allow_unreachable: bool, sl2vl: Path | 
     Returns
     -------
     dict
-        The result's keys `output` and `sl2vl`.
+        The result's keys `output`, `sl2vl` and `sl`.
 
     Raises
     ------
@@ -159,15 +170,17 @@ def _written(run: Run, found: Answer, *, allow_unreachable: bool, sl2vl: Path | 
         If they can deadlock (so where they need lanes and nobody writes these), or lose pairs of hosts that
         cables join and that is not allowed.
     """
-    routes, keys = found.routes, dict[str, Any](output=None, sl2vl=None)
+    routes, keys = found.routes, dict[str, Any](output=None, sl2vl=None, sl=None)
+    lanes = {"lanes": sl2vl is not None, "levels": sl is not None}
     if run.has_product:
-        routes.check_file(allow_unreachable=allow_unreachable, lanes=sl2vl is not None)
+        routes.check_file(allow_unreachable=allow_unreachable, **lanes)
     if routes.lanes is not None:
         keys["sl2vl"] = write_rows(run, routes.lanes, sl2vl)
+        keys["sl"] = write_levels(run, routes.lanes, sl)
     elif sl2vl is not None:
         run.note("--write-sl2vl: these routes need no lanes, nothing is written there")
     if run.has_product and found.today is not None:
         keys["output"] = run.write(found.today.with_foreign_entries(routes.to_bytes(), found.fabric))
     elif run.has_product:
-        keys["output"] = run.write(routes, holes=allow_unreachable, lanes=sl2vl is not None)
+        keys["output"] = run.write(routes, holes=allow_unreachable, **lanes)
     return keys

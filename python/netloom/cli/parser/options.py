@@ -190,7 +190,7 @@ OPTIONS: dict[str, tuple[str, str]] = {
     "--write-run": ("Path", "write a folder like that of a run here"),
     "--write-hose": ("Path", "write what every host sent and received here"),
     "--write-model": ("Path", "write the program here"),
-    "--write-sl": ("Path", "write the service level of every pair here"),
+    "--write-sl": ("Path", "write the service level of every pair of hosts here"),
     "--write-sl2vl": ("Path", "write the SL-to-VL tables here"),
     "--write-paths": ("Path", "write which address every pair uses here"),
     "--yes": ("bool", "do it: without, nothing is changed"),

@@ -43,5 +43,14 @@ def write_rows(run: Run, lanes: LaneTables, path: Path | None) -> str | None:
     """Writes SL-to-VL tables, as OpenSM dumps them, where somebody said; packed if that ends in `.gz`."""
     if path is None:
         return None
-    data = lanes.sl2vl(f"{run.origin()['netloom']} {run.verb}")
+    return _write(run, lanes.sl2vl(f"{run.origin()['netloom']} {run.verb}"), path)
+
+
+def write_levels(run: Run, lanes: LaneTables, path: Path | None) -> str | None:
+    """Writes the service levels of pairs as CSV where somebody said, if pairs have some; packed as above."""
+    data = None if path is None else lanes.service_levels(f"{run.origin()['netloom']} {run.verb}")
+    return None if path is None or data is None else _write(run, data, path)
+
+
+def _write(run: Run, data: bytes, path: Path) -> str | None:
     return run.write(gzip.compress(data, mtime=0) if path.suffix == ".gz" else data, path)

@@ -176,12 +176,19 @@ class Run(Session):
     # Outputs
 
     def write(
-        self, data: bytes | Routes, path: Path | None = None, *, holes: bool = False, lanes: bool = False
+        self,
+        data: bytes | Routes,
+        path: Path | None = None,
+        *,
+        holes: bool = False,
+        lanes: bool = False,
+        levels: bool = False,
     ) -> str | None:
         """Writes the product to `path` or where `-o` says: whole or not at all.
 
         Routes, switch by switch (their text can be larger than memory), only if they may be written, if need
-        be with `holes` or without their `lanes`. Returns the path; None without one, or for standard output.
+        be with `holes`, or if their `lanes` and `levels` are written too. Returns the path; None without one,
+        or for standard output.
         """
         from netloom import _core
 
@@ -191,7 +198,7 @@ class Run(Session):
         self.finishing()
         with self.timed("write"):
             if not isinstance(data, bytes):
-                data.check_file(allow_unreachable=holes, lanes=lanes)
+                data.check_file(allow_unreachable=holes, lanes=lanes, levels=levels)
             if str(path) == STDIO:
                 sys.stdout.buffer.write(data if isinstance(data, bytes) else data.to_bytes())
                 sys.stdout.buffer.flush()
@@ -201,7 +208,7 @@ class Run(Session):
                 return str(path)
             guard.writing = True
             try:
-                data.write(path, allow_unreachable=holes, lanes=lanes)
+                data.write(path, allow_unreachable=holes, lanes=lanes, levels=levels)
             finally:
                 guard.writing = False
         return str(path)

@@ -7,13 +7,15 @@
 //! Source: D. J. Pearce, P. H. J. Kelly, "A dynamic topological sort algorithm for directed acyclic graphs", ACM JEA 11 (2006).
 
 /// The graph.
-pub(super) struct Waits {
+pub(crate) struct Waits {
     place: Vec<u32>,
     after: Vec<Vec<u32>>,
     before: Vec<Vec<u32>>,
     /// Edges in the order in which they came.
     taken: Vec<(u32, u32)>,
     seen: Vec<bool>,
+    /// Vertices looked at so far.
+    steps: u64,
 }
 
 impl Waits {
@@ -25,12 +27,18 @@ impl Waits {
             before: vec![Vec::new(); vertices],
             taken: Vec::new(),
             seen: vec![false; vertices],
+            steps: 0,
         }
     }
 
     /// How many edges there are: where [`Waits::back_to`] can go back to.
     pub fn mark(&self) -> usize {
         self.taken.len()
+    }
+
+    /// How much work has been done: vertices that were looked at.
+    pub fn steps(&self) -> u64 {
+        self.steps
     }
 
     /// Takes back all edges since a mark.
@@ -89,6 +97,7 @@ impl Waits {
             }
         }
         found.iter().for_each(|&v| self.seen[v as usize] = false);
+        self.steps += found.len() as u64;
         (!meets).then_some(found)
     }
 }

@@ -1,7 +1,7 @@
 //! What waits for itself in the end: what is left of a graph of waits when all that waits for nothing is taken away.
 
 /// By vertex: whether it is on a circle of waits, or waits for one that is. Time grows with vertices and waits.
-pub(super) fn on_circles(vertices: usize, waits: &[(u32, u32)]) -> Vec<bool> {
+pub(crate) fn on_circles(vertices: usize, waits: &[(u32, u32)]) -> Vec<bool> {
     let mut left = vec![0u32; vertices];
     // Who waits for a vertex: `of[first[v]..first[v + 1]]`.
     let mut first = vec![0u32; vertices + 1];

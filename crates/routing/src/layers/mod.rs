@@ -1,0 +1,84 @@
+//! Shortest ways of any graph, on as few lanes as a quick search finds.
+//!
+//! Three steps. [`balance`] makes tables: shortest ways, those with the least use among them, destination by destination.
+//! [`turns`] looks which turns (link in, link out) the packets of every two leaves make. [`lanes`] puts these pairs of
+//! leaves on lanes so that no lane's links wait for each other in a circle. A pair's service level is its lane, the same
+//! everywhere on its way, and the same for both directions: a connection has one.
+//!
+//! | module | idea |
+//! |---|---|
+//! | `balance` | tables: the least used of the shortest ways |
+//! | `turns` | what turns the packets of two leaves make |
+//! | `lanes` | pairs of leaves on lanes without circles |
+//!
+//! Sources: J. Domke, T. Hoefler, W. E. Nagel, "Deadlock-Free Oblivious Routing for Arbitrary Topologies", IPDPS 2011
+//! (dfsssp: weights that grow with use, ways put on lanes); T. Skeie, O. Lysne, I. Theiss, "Layered Shortest Path (LASH)
+//! Routing in Irregular System Area Networks", CAC 2002 (both directions on one lane). Where it differs: pairs are put on the
+//! first lane that takes them, again and again in other orders (J. C. Culberson, F. Luo, "Exploring the k-colorable
+//! landscape with iterated greedy", DIMACS 1996), where dfsssp moves them off a cycle's weakest edge once.
+
+mod balance;
+mod lanes;
+mod turns;
+
+use balance::{FreeTurns, Prefer};
+use netloom_model::{Fabric, LaneMap, LevelGroups, Levels, Routes};
+use netloom_topology::Structure;
+
+use crate::context::EngineOptions;
+use crate::error::RoutingError;
+use crate::tables;
+
+/// Lanes that ports can have at most: lane 15 is for management.
+const MOST_LANES: usize = 15;
+/// Lanes that ports commonly have: where the balanced ways need more, others are tried.
+const COMMON_LANES: usize = 4;
+
+/// Shortest ways of any fabric, with the lanes that they need; none where one is enough.
+///
+/// The balanced ones, unless they need more than four lanes and less balanced ones need fewer.
+///
+/// # Errors
+/// [`RoutingError::Lmc`] for an LMC above 7; [`RoutingError::Lanes`] if the ways need more lanes than there can be.
+pub fn layers(
+    fabric: &Fabric,
+    structure: &Structure,
+    options: &EngineOptions,
+) -> Result<Routes, RoutingError> {
+    tables::check_lmc(options.lmc)?;
+    let made = |prefer, most| on_lanes(fabric, balance::route(fabric, options, prefer), most);
+    let mut best = made(Prefer::Unused, MOST_LANES);
+    let used = |best: &Option<Routes>| best.as_ref().map_or(MOST_LANES + 1, lanes_of);
+    if used(&best) > COMMON_LANES {
+        let free = FreeTurns::new(fabric, &structure.rank);
+        for prefer in [Prefer::Turns(&free), Prefer::First] {
+            best = made(prefer, used(&best) - 1).or(best);
+        }
+    }
+    best.ok_or(RoutingError::Lanes { most: MOST_LANES })
+}
+
+/// The same tables with the lanes that they need, whatever ways they are: at most so many; none where one is enough. `None` if
+/// more are needed, or packets between two leaves alone can wait for each other in a circle.
+pub fn on_lanes(fabric: &Fabric, routes: Routes, most: usize) -> Option<Routes> {
+    let routes = Routes { lanes: None, ..routes };
+    let pairs = turns::of_pairs(fabric, &routes);
+    let lanes = lanes::assign(fabric.link_count(), &pairs, most)?;
+    let Some(&highest) = lanes.iter().max() else { return Some(routes) };
+    let leaves = pairs.leaves();
+    let mut level = vec![0; leaves * leaves];
+    for (set, lane) in lanes.iter().enumerate() {
+        for &(a, b) in pairs.leaves_of(set) {
+            level[usize::from(a) * leaves + usize::from(b)] = *lane;
+            level[usize::from(b) * leaves + usize::from(a)] = *lane;
+        }
+    }
+    let groups = LevelGroups::by_groups(pairs.leaf_of_hosts(fabric), leaves as u16, level);
+    let lanes = LaneMap::uniform(fabric, highest + 1).with_levels(Levels::Groups(groups));
+    Some(routes.with_lanes(lanes))
+}
+
+/// How many lanes routes have.
+fn lanes_of(routes: &Routes) -> usize {
+    routes.lanes.as_ref().map_or(1, |lanes| lanes.lanes().into())
+}
