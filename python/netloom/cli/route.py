@@ -107,7 +107,7 @@ def route(
         raise UsageError(f"--write-sl: levels are by the fabric's LIDs, of LMC {net.lmc}; found --lmc {lmc}")
     demand = None if traffic is None else run.traffic(traffic, net)
     result: dict[str, Any] = {"engine": engine}
-    with_lanes = {"lanes": write_sl2vl is not None, "levels": write_sl is not None}
+    with_lanes, with_levels = write_sl2vl is not None, write_sl is not None
     interrupted = False
     if engine in OPTIMISERS:
         assert demand is not None
@@ -122,7 +122,7 @@ def route(
             tables = _core.route(engine, net, seed=run.seed, lmc=lmc, threads=options.threads)
         # Before the loads: what cannot be a file (s-mod-k) is said at once.
         if run.has_product:
-            tables.check_file(allow_unreachable=allow_unreachable, **with_lanes)
+            tables.check_file(allow_unreachable=allow_unreachable, lanes=with_lanes, levels=with_levels)
         if demand is not None:
             with run.timed("loads"):
                 found = run.loads(net, tables, demand)
@@ -141,7 +141,7 @@ def route(
     result["sl"] = None if lanes is None else write_levels(run, lanes, write_sl)
     result["output"] = None
     if run.has_product:
-        result["output"] = run.write(tables, holes=allow_unreachable, **with_lanes)
+        result["output"] = run.write(tables, holes=allow_unreachable, lanes=with_lanes, levels=with_levels)
     return run.finish(result, lambda: text(result), interrupted=interrupted)
 
 

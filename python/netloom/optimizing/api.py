@@ -77,20 +77,16 @@ class OptimizedTables:
         from netloom import __version__, _core
 
         routes = self.routes
-        written: dict[str, bool] = {
-            "allow_unreachable": allow_unreachable,
-            "lanes": sl2vl is not None,
-            "levels": sl is not None,
-        }
-        routes.check_file(**written)
+        lanes, levels = sl2vl is not None, sl is not None
+        routes.check_file(allow_unreachable=allow_unreachable, lanes=lanes, levels=levels)
         if sl2vl is not None and routes.lanes is not None:
             _core.write_atomic(sl2vl, routes.lanes.sl2vl(f"{__version__} optimize"))
         if sl is not None and routes.lanes is not None:
-            levels = routes.lanes.service_levels(f"{__version__} optimize")
-            if levels is not None:
-                _core.write_atomic(sl, levels)
+            of_pairs = routes.lanes.service_levels(f"{__version__} optimize")
+            if of_pairs is not None:
+                _core.write_atomic(sl, of_pairs)
         if self._answer.today is None:
-            routes.write(path, **written)
+            routes.write(path, allow_unreachable=allow_unreachable, lanes=lanes, levels=levels)
         else:
             file = self._answer.today.with_foreign_entries(routes.to_bytes(), self._answer.fabric)
             _core.write_atomic(path, file)

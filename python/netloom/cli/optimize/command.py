@@ -171,9 +171,9 @@ def _written(
         cables join and that is not allowed.
     """
     routes, keys = found.routes, dict[str, Any](output=None, sl2vl=None, sl=None)
-    lanes = {"lanes": sl2vl is not None, "levels": sl is not None}
+    lanes, levels = sl2vl is not None, sl is not None
     if run.has_product:
-        routes.check_file(allow_unreachable=allow_unreachable, **lanes)
+        routes.check_file(allow_unreachable=allow_unreachable, lanes=lanes, levels=levels)
     if routes.lanes is not None:
         keys["sl2vl"] = write_rows(run, routes.lanes, sl2vl)
         keys["sl"] = write_levels(run, routes.lanes, sl)
@@ -182,5 +182,5 @@ def _written(
     if run.has_product and found.today is not None:
         keys["output"] = run.write(found.today.with_foreign_entries(routes.to_bytes(), found.fabric))
     elif run.has_product:
-        keys["output"] = run.write(routes, holes=allow_unreachable, **lanes)
+        keys["output"] = run.write(routes, holes=allow_unreachable, lanes=lanes, levels=levels)
     return keys
