@@ -217,7 +217,7 @@ class TestAvoid:
     def test_ways_that_must_be_longer_are_no_warning(self, netloom):
         spec = "dragonfly:p=2,a=4,h=2"
         asked = ("optimize", spec, "all-to-all", "--avoid", "g00r0[3]", "--work", "500")
-        done = netloom(*asked, "-o", "x.lfts", "--write-sl2vl", "x.sl2vl")
+        done = netloom(*asked, "-o", "x.lfts", "--write-sl2vl", "x.sl2vl", "--write-sl", "x.csv")
         assert (done.code, "hops between switches" in done.err) == (0, False)
 
     @pytest.mark.parametrize("begin", [(), ("--from", "ftree")])

@@ -139,7 +139,7 @@ def test_tables_without_their_levels_are_not_written(netloom, more, message):
     ("asked", "message"),
     [
         (("layers", "--write-sl", "s.csv"), "expected --write-sl2vl too"),
-        (("updn", "--write-sl", "s.csv"), "expected the engine layers"),
+        (("updn", "--write-sl", "s.csv"), "expected the engine dor or layers"),
         (("layers", "--roots", "s0"), "does not take"),
     ],
 )

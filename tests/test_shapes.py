@@ -98,8 +98,9 @@ def test_what_a_torus_lacks_is_told_and_named_by_dor(netloom):
     assert {"kind": "uneven-lattice", "text": lacking} in [
         {key: found[key] for key in ("kind", "text")} for found in result["findings"]
     ]
-    word = netloom.refused("route", "dor", "cut.txt", "-o", "r.lfts", "--write-sl2vl", "r.sl2vl")
-    assert 'no working cable joins "s1-0" and "s1-1"; use updn' in word
+    done = netloom("route", "dor", "cut.txt", "-o", "r.lfts", "--write-sl2vl", "r.sl2vl")
+    assert done.code == 3
+    assert 'no working cable joins "s1-0" and "s1-1"; use updn' in done.err
     assert not (netloom.folder / "r.lfts").exists()
 
 
@@ -125,7 +126,10 @@ def test_dor_on_a_torus_is_free_with_its_levels_only(netloom):
     ("words", "message"),
     [
         (("dor", "quartz1"), "its shape is tree; use updn"),
-        (("dor", "torus:shape=6x5,hosts=1", "-o", "r.lfts"), "expected --write-sl2vl FILE too"),
+        (
+            ("dor", "torus:shape=6x5,hosts=1", "-o", "r.lfts"),
+            "expected --write-sl2vl FILE and --write-sl FILE too",
+        ),
         (("dor", "torus:shape=5x5x5x5x5,hosts=1"), "5 rings need 2^5 service levels, and there are 16"),
     ],
 )
@@ -255,7 +259,7 @@ weight = 1
 wire_share = 0.5
 """
 
-LANES = ("--write-sl2vl", "dor.sl2vl")
+LANES = ("--write-sl2vl", "dor.sl2vl", "--write-sl", "dor.csv")
 COUNTERS = ("--seconds", "10", "--scale", "1e6", "-o", "c.csv")
 
 ROWS: dict[str, tuple[str, ...]] = {
