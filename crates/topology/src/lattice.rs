@@ -96,7 +96,7 @@ impl Coordinates {
     }
 }
 
-/// The coordinates of a fabric, `None` if it is no lattice.
+/// The coordinates of a fabric, `None` if it is no lattice; two switches are two levels.
 pub fn coordinates(fabric: &Fabric) -> Option<Coordinates> {
     let graph = Cables::new(fabric)?;
     let dimension = graph.dimensions()?;
@@ -128,7 +128,7 @@ impl Cables {
             }
         }
         near.iter_mut().for_each(|list| list.sort_unstable());
-        (near.len() > 1 && near.iter().all(|list| !list.is_empty())).then_some(Self { near, ends })
+        (near.len() > 2 && near.iter().all(|list| !list.is_empty())).then_some(Self { near, ends })
     }
 
     fn pair(&self, s: u32, t: u32) -> Option<u32> {

@@ -1,4 +1,4 @@
-"""Section 2.7's experiment with BMv2: `python dataplane/p4/section27.py SIMPLE_SWITCH CLI SECONDS`.
+"""Section 2.7's experiment with BMv2: `python dataplane/section27_bmv2.py SIMPLE_SWITCH CLI SECONDS`.
 
 The network and the flows of `netloom demo dataplane`, at a fifth of its rates: hosts run the BPF sender and
 receiver, s1 to s4 are BMv2's simple_switch with netloom_sampler.json and the entries of `netloom dataplane
