@@ -11,7 +11,7 @@ NOT_OURS = "not ours"
 STATES = {
     REPRODUCED: "a command makes it, and a page shows that it agrees",
     PARTLY: "a command makes it; set-up, size or some of its numbers differ",
-    NOT_REPRODUCED: "no command makes it",
+    NOT_REPRODUCED: "no command makes it, or nothing that it shows comes out",
     NOT_OURS: "a drawing, a listing or an example: nothing of it is measured or computed there",
 }
 """What each state means."""
@@ -54,7 +54,7 @@ class Item:
     state : str
         One of `STATES`.
     why : str
-        What differs, or why it is not made; empty if it is reproduced.
+        What differs, why it is not made, or what does not come out; empty if it is reproduced.
     commands : tuple of str
         What makes it, from the repository's folder; several make its parts, or one after the other.
     page : str or None
