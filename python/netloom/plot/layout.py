@@ -141,7 +141,7 @@ def layout(fabric: Fabric, part: str | None = None, *, without: Sequence[int] = 
     NetloomError
         If the part is none of this, or there is no such leaf or pod, or the fabric is no tree.
     """
-    if (kind := fabric.shape["kind"]) != "tree":
+    if (kind := fabric.shape["kind"]) != "tree" and fabric.switches > 2:  # Two are drawn side by side.
         raise NetloomError(f"the fabric is a {kind}: expected one with levels, which is all that plot draws")
     table = fabric.link_table()
     source, target = (np.asarray(table[name], np.int64) for name in ("source", "target"))
