@@ -189,7 +189,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_written_is_read_back() {
+    fn levels_of_rules_are_written_by_pair() {
         let fabric = fabric();
         let levels = Levels::pairs(7, 3);
         let text = write_service_levels(&fabric, &levels, "route").unwrap();
