@@ -75,11 +75,12 @@ def waits_in_a_circle(fabric: Fabric, tables: Sequence[Routes], lanes: LaneTable
             reached = _Reached(links, begun, np.tile(addresses, len(first)))
             while len(reached.new):
                 at, lane, address = reached.parts()
-                switch = target[at] - hosts
+                switch = np.maximum(target[at] - hosts, 0)
+                inside = target[at] >= hosts
                 found = []
                 for table in entries:
-                    port = table[np.maximum(switch, 0), address]
-                    there = (switch >= 0) & (port > 0) & (port < ports)
+                    port = table[switch, address]
+                    there = inside & (port > 0) & (port < ports)
                     port = np.where(there, port, 0)
                     onto = np.where(there, ahead[switch, port], _NONE)
                     row = np.where(onto >= 0, mapped[switch, into[at], port], _NONE)

@@ -327,7 +327,7 @@ class Guard:
             return planned
         try:
             routes = _core.route("updn", seen.fabric, lmc=seen.fabric.lmc)
-            found = self._plan(seen, routes, mend=True)
+            found = self._plan(seen, routes, mend=False)
         except NetloomError:
             return planned
         if not found.verified:
@@ -433,8 +433,11 @@ class Guard:
         """What is to be compared with: ports as they were before the fabric was discovered.
 
         A port that discovery saw otherwise is unknown, so that the fabric is looked at again; what it says
-        stands where that is so once more.
+        stands where that is so once more. One that was coming up and is up now has been planned for, if both
+        nodes had their LIDs by then.
         """
+        nodes = Nodes(fabric)
+        without = {guid for guid, lid in zip(nodes.guids, nodes.lids, strict=True) if not lid}
         cabled = _far_ends(fabric)
         agreed: dict[Port, str | None] = {}
         odd: dict[Port, str | None] = {}
@@ -442,6 +445,8 @@ class Guard:
             seen = None if port in cabled else _DOWN
             state = before.get(port, seen)
             agreed[port] = state
+            if _DOWN not in (state, now[port], seen) and not without & {port[0], cabled[port][0]}:
+                agreed[port] = now[port]
             if (state == _DOWN) != (seen == _DOWN):
                 odd[port] = state
         for port, state in odd.items():
