@@ -50,6 +50,8 @@ _TRAPS = (b"Received Generic Notice type:", b"SUBNET UP")
 _TIMEOUT_MS, _RETRIES = 200, 1
 _AGREES = 3
 """How often the fabric is discovered at the start until it agrees with its ports."""
+_WRONG = ("refused", "rolled back", "not restored")
+"""Outcomes after which it is tried again."""
 _DOWN, _UNKNOWN = "down", "unknown"
 
 Port = tuple[int, int]
@@ -130,6 +132,8 @@ class Guard:
         """Ports that said something else than discovery did."""
         self._refused = False
         self._told = ""
+        self.said: Callable[[str], object] = self._tell
+        """Hears what keeps the guard from its work, and whose tables are guarded."""
         self.loaded = 0.0
         """When the last change was read back from all switches, on the clock that never goes back."""
 
@@ -186,7 +190,7 @@ class Guard:
         wanted = read_tables(self._tables, seen.fabric, label="the tables that are guarded")
         self._refused = not now.verified or bool(seen.tables.changed_entries(wanted))
         if self._refused:
-            self._tell("the tables that were guarded before are not in force as a whole: planning")
+            self.said("the tables that were guarded before are not in force as a whole")
 
     def _in_force(self, seen: Seen, kept: bytes) -> bool:
         """Whether switches hold tables that were guarded, or those of the last change."""
@@ -238,7 +242,7 @@ class Guard:
         """Tells what keeps the guard from its work, once."""
         if what != self._told:
             self._told = what
-            self._tell(what)
+            self.said(what)
 
     def _is_there(self) -> bool:
         """Whether OpenSM runs; where it does not for a while, that is told once."""
@@ -272,8 +276,11 @@ class Guard:
 
     def _mend(self, start: float) -> Guarded:
         with self.journal.locked() if self._yes else contextlib.nullcontext():
+            ended = None
             if self._yes:
-                recover(self.access, self.manager, self.journal, allow=self._allow, seconds=self._wait)
+                ended = recover(
+                    self.access, self.manager, self.journal, allow=self._allow, seconds=self._wait
+                )
             before = self._ask()
             seen = look(self.access, self.manager.routes_file)
             told = changes(self._fabric, seen.fabric)
@@ -296,7 +303,7 @@ class Guard:
         if done is not None and done.why == INTERRUPTED:
             raise KeyboardInterrupt
         outcome = done.outcome if done is not None else "dry run" if planned.verified else "refused"
-        self._refused = outcome in ("refused", "rolled back", "not restored")
+        self._refused = outcome in _WRONG
         self._fabric = seen.fabric
         self._watch(seen.fabric)
         self._states = self._agreed(before, self._ask(), seen.fabric)
@@ -313,7 +320,11 @@ class Guard:
             number,
             seconds,
             list(planned.findings),
-            [*(planned.notes if done is None else done.notes), *([done.why] if done and done.why else [])],
+            [
+                *(ended.notes if ended else []),
+                *(planned.notes if done is None else done.notes),
+                *([done.why] if done and done.why else []),
+            ],
         )
 
     def _plan(self, seen: Seen, wanted: Routes, *, mend: bool) -> Plan:
@@ -325,15 +336,16 @@ class Guard:
 
         if {one["kind"] for one in planned.findings} != {"credit-loop"}:
             return planned
-        try:
-            routes = _core.route("updn", seen.fabric, lmc=seen.fabric.lmc)
-            found = self._plan(seen, routes, mend=False)
-        except NetloomError:
-            return planned
-        if not found.verified:
-            return planned
-        note = "the guarded tables, led around, would close a credit loop: updn routes instead, for now"
-        return dataclasses.replace(found, notes=[*found.notes, note])
+        for mend in (True, False):  # Without, hosts have no way to some switches' own LIDs at worst.
+            try:
+                routes = _core.route("updn", seen.fabric, lmc=seen.fabric.lmc)
+                found = self._plan(seen, routes, mend=mend)
+            except NetloomError:
+                continue
+            if found.verified:
+                note = "the guarded tables, led around, would close a credit loop: updn routes instead"
+                return dataclasses.replace(found, notes=[*found.notes, note])
+        return planned
 
     def _send(self, planned: Plan, whole: bool) -> Applied:
         back = self._since if whole else None
@@ -361,7 +373,7 @@ class Guard:
         self._cabling = str(made.facts.get("cabling", seen.fabric.cabling_hash))
         self._change, self._since = last, None
         self._keep()
-        self._tell(f"change {last} is guarded from now on")
+        self.said(f"change {last} is guarded from now on")
 
     def _last_change(self) -> int | None:
         """The last change in force that no guard has made."""
@@ -482,12 +494,13 @@ def guarded(
     guard: Guard,
     rounds: int | None,
     left: float | None,
-    told: Callable[[dict[str, Any] | None], object],
+    told: Callable[[dict[str, Any] | str | None], object],
 ) -> tuple[list[dict[str, Any]], str | None]:
     """Guards until there were so many changes, the time is over or an interruption; what was done, and why
-    it ended early. What is refused again and again is told once; `told` hears None when all is watched."""
+    it ended early. What is refused again and again is told once; `told` hears None when all is watched, and words."""
     end = None if left is None else time.monotonic() + left
     done: list[dict[str, Any]] = []
+    guard.said = told
     try:
         with guard:
             told(None)
@@ -495,7 +508,12 @@ def guarded(
                 if not guard.wait(end):
                     return done, "time-limit"
                 row = _row(guard.mend())
-                if row["outcome"] == "unchanged" and not row["seen"]:
+                if (
+                    row["outcome"] in ("unchanged", "dry run")
+                    and not row["seen"]
+                    and done
+                    and done[-1]["outcome"] not in _WRONG
+                ):
                     continue  # Only a port has come up fully.
                 if not done or row["outcome"] != "refused" or row["findings"] != done[-1]["findings"]:
                     done.append(row)
