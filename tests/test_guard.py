@@ -197,7 +197,7 @@ def test_what_check_refuses_is_not_loaded(tmp_path):
     fabric = nl.Fabric.generate("two-level:leaves=5,hosts=2,spines=3")
     (tmp_path / "small.net").write_bytes(fabric.to_bytes("ibsim"))
     with bed(tmp_path / "small.net", tmp_path) as live, guard(live) as guarding:
-        for cable in (("leaf00", 3), ("leaf03", 4), ("leaf01", 4)):
+        for cable in (("leaf02", 5), ("leaf04", 3), ("leaf03", 4)):
             followed(live, guarding, f"Unlink {live.port(live.look().fabric, *cable)}")
             now = live.settled()
             report = nl.check(now.fabric, now.tables)

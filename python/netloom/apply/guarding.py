@@ -497,7 +497,8 @@ def guarded(
     told: Callable[[dict[str, Any] | str | None], object],
 ) -> tuple[list[dict[str, Any]], str | None]:
     """Guards until there were so many changes, the time is over or an interruption; what was done, and why
-    it ended early. What is refused again and again is told once; `told` hears None when all is watched, and words."""
+    it ended early. What is refused again and again is told once; `told` hears None when all is watched,
+    and words of what keeps the guard from its work."""
     end = None if left is None else time.monotonic() + left
     done: list[dict[str, Any]] = []
     guard.said = told
@@ -508,12 +509,8 @@ def guarded(
                 if not guard.wait(end):
                     return done, "time-limit"
                 row = _row(guard.mend())
-                if (
-                    row["outcome"] in ("unchanged", "dry run")
-                    and not row["seen"]
-                    and done
-                    and done[-1]["outcome"] not in _WRONG
-                ):
+                before = done[-1]["outcome"] if done else "unchanged"
+                if row["outcome"] in ("unchanged", "dry run") and not row["seen"] and before not in _WRONG:
                     continue  # Only a port has come up fully.
                 if not done or row["outcome"] != "refused" or row["findings"] != done[-1]["findings"]:
                     done.append(row)

@@ -170,7 +170,8 @@ def guard(
 ) -> int:
     """Lead routes around cables and switches that fail, and back; a dry run unless `--yes`.
 
-    Asks for the state of every port of switches, and at once when OpenSM's log tells of a trap. Where one fails, tables that lead around it are verified, journaled and loaded; where it is back, the old ones.
+    Asks for the state of every port of switches, and at once when OpenSM's log tells of a trap. Where one
+    fails, tables that lead around it are verified, journaled and loaded; where it is back, the old ones.
     Runs where the master OpenSM runs, until Ctrl-C. A refusal and a rollback exit 1.
 
     Parameters
