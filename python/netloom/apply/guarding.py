@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import itertools
 import time
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
@@ -52,6 +53,8 @@ _AGREES = 3
 """How often the fabric is discovered at the start until it agrees with its ports."""
 _WRONG = ("refused", "rolled back", "not restored")
 """Outcomes after which it is tried again."""
+_LAST = 4
+"""How many changes of a guard before it are looked into."""
 _DOWN, _UNKNOWN = "down", "unknown"
 
 Port = tuple[int, int]
@@ -193,9 +196,12 @@ class Guard:
             self.said("the tables that were guarded before are not in force as a whole")
 
     def _in_force(self, seen: Seen, kept: bytes) -> bool:
-        """Whether switches hold tables that were guarded, or those of the last change."""
-        last = [change.id for change in self.journal.changes() if change.state == "applied"][-1:]
-        for data in (kept, *(self.journal.tables(number) for number in last)):
+        """Whether switches hold tables that were guarded, or some that a guard's last changes loaded.
+
+        These may have been killed, and finished or undone since.
+        """
+        last = [change.id for change in self.journal.changes() if _of_a_guard(change)][-_LAST:]
+        for data in itertools.chain([kept], *(self.journal.all_tables(number) for number in reversed(last))):
             tables = read_tables(data, seen.fabric, label="the journal")
             if not seen.tables.changed_entries(tables):
                 return True

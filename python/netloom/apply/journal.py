@@ -351,6 +351,13 @@ class Journal:
             raise LiveError(f"{path}: not what the journal says was put there")
         return data
 
+    def all_tables(self, number: int) -> Iterator[bytes]:
+        """All tables of a change that can be read: the old ones, those of its stages and its undoing."""
+        with contextlib.suppress(OSError), self._opened() as journal, journal.folder(str(number)) as folder:
+            for name in filter(_TABLES.fullmatch, sorted(folder.names())):
+                with contextlib.suppress(OSError, FormatError):
+                    yield reading.gunzip(folder.read(name), name)
+
     def _events(self) -> Iterator[dict[str, Any]]:
         begun: set[int] = set()
         for line in self._lines():
