@@ -13,6 +13,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -94,6 +95,113 @@ def test_two_faults_at_once_and_one_mended(live):
         assert (now.fabric.switches, lost(now)) == (12, 0)
         assert followed(live, guarding, f"ReLink {cable}")[-1].whole
     assert live.settled().tables == before.tables
+
+
+def test_a_second_cut_at_any_moment_of_a_repair_is_seen(live):
+    before = live.settled()
+    first, second = (live.uplink(before.fabric, before.tables, leaf) for leaf in ("leaf03", "leaf05"))
+    with guard(live) as guarding:
+        # A whole repair takes about 0.3 s here: the second cut falls before, into and after it.
+        for delay in (0.1, 0.25, 0.4):
+            live.sim.command(f"Unlink {first}")
+            later = threading.Timer(delay, live.sim.command, [f"Unlink {second}"])
+            assert guarding.wait(time.monotonic() + SECONDS)
+            later.start()
+            guarding.mend()
+            later.join()
+            while guarding.wait(time.monotonic() + 1.0):
+                guarding.mend()
+            now = live.settled()
+            assert lost(now) == 0, delay
+            live.sim.command(f"ReLink {second}")
+            followed(live, guarding, f"ReLink {first}")
+            assert live.settled().tables == before.tables, delay
+
+
+def test_a_host_that_comes_back_during_an_outage_is_reached(live):
+    before = live.settled()
+    hosts, switches = before.fabric.host_table(), before.fabric.switch_names
+    at = before.fabric.host_names.index("host0031")
+    switch = int(hosts["leaf"][at])
+    host = live.port(before.fabric, switches[switch], int(before.tables.table()[switch, at]))
+    cable = live.uplink(before.fabric, before.tables, "leaf03")
+    with guard(live) as guarding:
+        followed(live, guarding, f"Unlink {host}")
+        followed(live, guarding, f"Unlink {cable}")
+        followed(live, guarding, f"ReLink {host}")
+        now = live.settled()
+        assert (now.fabric.hosts, lost(now)) == (32, 0)
+        assert followed(live, guarding, f"ReLink {cable}")[-1].whole
+    assert live.settled().tables == before.tables
+
+
+def test_one_that_was_killed_goes_on_with_what_it_guarded(live):
+    """Cut while no guard runs, and mended while none runs: both times the next one knows the old tables."""
+    before = live.settled()
+    cable = live.uplink(before.fabric, before.tables, "leaf03")
+    with guard(live):
+        pass
+    live.sim.command(f"Unlink {cable}")
+    assert lost(live.settled()) > 0
+    with guard(live) as guarding:
+        assert guarding.wait(time.monotonic() + SECONDS)
+        assert guarding.mend().outcome == "applied"
+        assert lost(live.settled()) == 0
+    with guard(live) as guarding:  # Led around now, and the journal knows the old ones.
+        assert followed(live, guarding, f"ReLink {cable}")[-1].whole
+        assert live.settled().tables == before.tables
+        followed(live, guarding, f"Unlink {cable}")
+    live.sim.command(f"ReLink {cable}")
+    live.settled()
+    with guard(live) as guarding:
+        assert guarding.wait(time.monotonic() + SECONDS)
+        done = guarding.mend()
+        assert (done.outcome, done.whole) == ("applied", True)
+    assert live.settled().tables == before.tables
+
+
+def test_a_manager_that_is_away_for_a_while_is_waited_for(live):
+    before = live.settled()
+    cable = live.uplink(before.fabric, before.tables, "leaf03")
+    heard: list[str] = []
+    with Guard(live.sim.access, live.manager, live.journal, yes=True, tell=heard.append) as guarding:
+        live.opensm.__exit__(None, None, None)
+        live.sim.command(f"Unlink {cable}")
+        assert not guarding.wait(time.monotonic() + 1.5)
+        assert heard.count("OpenSM does not run: waiting for it") == 1
+        live.opensm.__enter__()
+        assert guarding.wait(time.monotonic() + SECONDS)
+        while guarding.mend().outcome != "applied":
+            assert guarding.wait(time.monotonic() + SECONDS)
+        assert lost(live.settled()) == 0
+
+
+def test_a_folder_that_others_may_write_to_is_told_and_tried_again(live):
+    before = live.settled()
+    with guard(live) as guarding:
+        live.journal.folder.chmod(0o777)
+        live.sim.command(f"Unlink {live.uplink(before.fabric, before.tables, 'leaf03')}")
+        assert guarding.wait(time.monotonic() + SECONDS)
+        told = guarding.mend()
+        assert told.outcome == "refused"
+        assert str(live.journal.folder) in told.findings[0]["text"]
+        live.journal.folder.chmod(0o700)
+        assert guarding.wait(time.monotonic() + SECONDS)
+        assert guarding.mend().outcome == "applied"
+    assert lost(live.settled()) == 0
+
+
+def test_what_check_refuses_is_not_loaded(tmp_path):
+    """Three cuts after which mended tables close a circle towards switches' own LIDs: lanes do not help,
+    for every port has the same row."""
+    fabric = nl.Fabric.generate("two-level:leaves=5,hosts=2,spines=3")
+    (tmp_path / "small.net").write_bytes(fabric.to_bytes("ibsim"))
+    with bed(tmp_path / "small.net", tmp_path) as live, guard(live) as guarding:
+        for cable in (("leaf02", 5), ("leaf04", 3), ("leaf03", 4)):
+            followed(live, guarding, f"Unlink {live.port(live.look().fabric, *cable)}")
+            now = live.settled()
+            report = nl.check(now.fabric, now.tables)
+            assert (report.credit_loops, report.unreachable_hosts) == (0, 0), cable
 
 
 def test_a_dry_run_tells_and_changes_nothing(live):

@@ -81,6 +81,23 @@ def test_a_share_of_the_link_where_the_time_is_known(paths):
     assert row["percent"] == pytest.approx(100 * 8e6 / (0.01 * bandwidth))
 
 
+def test_what_is_left_out_and_what_cannot_be_is_told(netloom, paths, write):
+    fabric = nl.Fabric.read(paths.ft2)
+    lid = int(fabric.switch_table()["lid"][fabric.switch_names.index("leaf00")])
+    first, second = write("a.txt", reading(lid, 5, 0)), write("b.txt", reading(lid, 5, 1_000_000))
+    write("unknown.txt", dump(paths, device=0xABCD))
+    (told,) = (
+        note for note in netloom.result("counters", "show", "unknown.txt", "b.txt")["notes"] if "tick" in note
+    )
+    assert told.startswith("1 ports of switches have waited")
+    # 8 MB in 0.1 ms: 640 % of 12.5 GB/s.
+    netloom.ok(
+        "counters", "diff", paths.ft2, first, second, "--seconds", "0.0001", "-o", "between.csv", code=1
+    )
+    notes = netloom.result("counters", "show", paths.ft2, "between.csv")["notes"]
+    assert any("lost more than they could have carried, leaf00[5] 640.0 %" in note for note in notes)
+
+
 def test_diagnose_takes_the_unit_of_the_dump(netloom, paths, write):
     fabric = nl.Fabric.read(paths.ft2)
     nl.synth_counters(fabric, "ftree", nl.Traffic.read("shift:4", fabric), seconds=1).write(

@@ -273,7 +273,7 @@ def guarding(
     yes: bool,
     every: float,
     rounds: int | None,
-    told: Callable[[dict[str, Any] | None], object] = lambda _row: None,
+    told: Callable[[dict[str, Any] | str | None], object] = lambda _row: None,
 ) -> dict[str, Any]:
     """Guards the fabric of an attempt; the result. `told` hears of every change, and None when it begins."""
     from netloom.apply.guarding import Guard, guarded

@@ -39,6 +39,8 @@ State = Literal["begun", "sending", "undoing", "applied", "rolled-back", "supers
 _ELSEWHERE = "elsewhere"
 """File of a journal's folder: others that changes of the same file of routes were written to."""
 _EVENTS, _LOCK = "journal.jsonl", "lock"
+_GUARDED = "guarded.gz"
+"""What `apply guard` guards: a line of facts, then the tables."""
 _CHANGE = re.compile(r"[1-9][0-9]{0,9}")
 _TABLES = re.compile(r"(old|undo|stage-[0-9]+|undo-[0-9]+)\.lfts\.gz")
 _LAST = 2**31 - 1
@@ -276,6 +278,29 @@ class Journal:
             folder.write(f"{name}.lfts.gz", _packed(tables)[0])
             folder.sync()
 
+    def guard(self, tables: bytes, **facts: Any) -> None:
+        """Puts the tables that are guarded on disk, with what is to be known of them.
+
+        Raises
+        ------
+        OSError
+            If the disk is full or fails.
+        """
+        with self._opened() as folder:
+            folder.write(_GUARDED, _packed(json.dumps(facts).encode() + b"\n" + tables)[0])
+            folder.sync()
+
+    def guarded(self) -> tuple[dict[str, Any], bytes] | None:
+        """What was put there by `guard`; None if there is nothing, or nothing that can be read."""
+        try:
+            with self._opened() as folder:
+                data = reading.gunzip(folder.read(_GUARDED), str(self.folder / _GUARDED))
+            line, _, tables = data.partition(b"\n")
+            facts = json.loads(line)
+        except (OSError, ValueError, FormatError):
+            return None
+        return (facts, tables) if isinstance(facts, dict) else None
+
     def close_before(self, number: int, why: str | None = None) -> None:
         """Ends all earlier changes that have not ended: `number`, or what it found, took their place."""
         for change in self.changes():
@@ -296,7 +321,7 @@ class Journal:
         except FileNotFoundError:
             return
         with opened as journal:
-            for name in (_EVENTS, _ELSEWHERE, _LOCK):
+            for name in (_EVENTS, _ELSEWHERE, _GUARDED, _LOCK):
                 journal.remove(name)
             journal.remove_own(_CHANGE, _TABLES)
 
@@ -325,6 +350,13 @@ class Journal:
         if expected is not None and hashlib.sha256(data).hexdigest() != change.facts.get(expected):
             raise LiveError(f"{path}: not what the journal says was put there")
         return data
+
+    def all_tables(self, number: int) -> Iterator[bytes]:
+        """All tables of a change that can be read: the old ones, those of its stages and its undoing."""
+        with contextlib.suppress(OSError), self._opened() as journal, journal.folder(str(number)) as folder:
+            for name in filter(_TABLES.fullmatch, sorted(folder.names())):
+                with contextlib.suppress(OSError, FormatError):
+                    yield reading.gunzip(folder.read(name), name)
 
     def _events(self) -> Iterator[dict[str, Any]]:
         begun: set[int] = set()

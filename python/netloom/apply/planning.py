@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from netloom import reading
+from netloom.apply.channels import waits_in_a_circle
 from netloom.errors import NetloomError, RoutingError
 from netloom.findings import Finding, finding, findings
 from netloom.foreign_entries import blocks, with_entries
@@ -259,8 +260,8 @@ def plan(
 def with_lanes_in_force(seen: Seen, new: Routes, threads: int = 0) -> tuple[bool, str]:
     """What the lanes that switches have now make of new tables with credit loops on one lane.
 
-    Whether they break them at every service level, in the new tables and in all mixes with those in force;
-    and the same in words.
+    Whether they break them at every service level, towards hosts and switches' own LIDs, in the new tables
+    and in all mixes with those in force; and the same in words.
     """
     from netloom import _core
     from netloom.live import sl2vl
@@ -270,15 +271,15 @@ def with_lanes_in_force(seen: Seen, new: Routes, threads: int = 0) -> tuple[bool
         lanes = _core.LaneTables.parse(rows, seen.fabric, label="SL-to-VL tables in force")
     except NetloomError as error:
         return False, f"the lanes in force cannot be read: {error}"
-    on_lanes = new.with_lanes(lanes)
-    report = _core.check(seen.fabric, on_lanes, threads=threads)
-    if report.credit_loops:
+    report = _core.check(seen.fabric, new.with_lanes(lanes), threads=threads)
+    if lanes.uniform or report.credit_loops or waits_in_a_circle(seen.fabric, [new], lanes):
+        # With the same row everywhere a packet never changes its lane: as good as one.
         return False, (
             "the lanes in force do not break it at every service level; routes that came with lanes need "
             "these first: netloom lanes load FILE --yes"
         )
     held = f"the {report.lanes} lanes in force break it, at every service level"
-    if _core.mix(seen.fabric, seen.tables, on_lanes, threads=threads).credit_loops:
+    if waits_in_a_circle(seen.fabric, [seen.tables, new], lanes):
         return False, (
             f"{held}, but not in all mixes of old and new entries, which are there for a moment: "
             "--allow credit-loop goes on"

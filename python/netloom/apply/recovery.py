@@ -64,7 +64,11 @@ def recover(
                 better = lost_pairs(seen.fabric, tables) < lost_pairs(seen.fabric, seen.tables)
                 chosen = tables if better else seen.tables
                 found = replace(found, routes=chosen, stages=[tables] if better else [], findings=[])
-        done = apply(found, manager, journal, seconds=seconds, recovers=left.id, progress=progress)
+        # What a guard had begun stays a guard's.
+        facts = {"guard": True} if left.facts.get("guard") is True else None
+        done = apply(
+            found, manager, journal, seconds=seconds, recovers=left.id, facts=facts, progress=progress
+        )
         if done.outcome == "unchanged":
             journal.close_before(left.id + 1, why=f"{how}: switches held its tables already")
             done.journal_id = left.id

@@ -13,7 +13,7 @@ from __future__ import annotations
 import contextlib
 import shlex
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -95,6 +95,7 @@ def apply(
     seconds: float = SECONDS,
     rolls_back: int | None = None,
     recovers: int | None = None,
+    facts: Mapping[str, Any] | None = None,
     progress: Callable[[str], object] | None = None,
 ) -> Applied:
     """Makes a planned change.
@@ -113,6 +114,8 @@ def apply(
         How long OpenSM may take over one stage.
     rolls_back, recovers : int, optional
         The earlier change that this one rolls back, or finishes or undoes after a kill.
+    facts : mapping, optional
+        What else its first line in the journal says.
     progress : callable, optional
         Told what is being done.
 
@@ -149,7 +152,9 @@ def apply(
                     "nothing was applied: tables have changed since the plan was made, plan again"
                 )
         with critical.section():
-            return _Sending(plan, manager, journal, file, seconds, progress).run(rolls_back, recovers)
+            return _Sending(plan, manager, journal, file, seconds, progress).run(
+                rolls_back, recovers, facts or {}
+            )
 
 
 class _Sending:
@@ -173,7 +178,7 @@ class _Sending:
         self.number = 0
         self.old = b""
 
-    def run(self, rolls_back: int | None, recovers: int | None) -> Applied:
+    def run(self, rolls_back: int | None, recovers: int | None, more: Mapping[str, Any]) -> Applied:
         plan = self.plan
         stages = list(plan.stages)
         with self.clock("journal"):
@@ -191,6 +196,7 @@ class _Sending:
             "changed_blocks": plan.changed_blocks,
             "switches": plan.switches,
             "cabling": plan.seen.fabric.cabling_hash,
+            **more,
         }
         if rolls_back is not None:
             facts["rolls_back"] = rolls_back

@@ -123,15 +123,10 @@ def lost(fabric: Fabric, counters: Counters, devices: Devices, *, most: int) -> 
         `bytes` (not sent because of waiting) and `percent` (of what the link could have carried; None where
         the time is not known).
     """
-    from netloom.live.polling import column
-
     octets = devices.octets(fabric)
     if np.isnan(octets).all():
         return []
-    ticks = np.zeros(fabric.links)
-    for interval in range(counters.intervals):
-        waits = column(fabric, counters, "wait_ticks", interval=interval)
-        ticks += 0.0 if waits is None else np.nan_to_num(waits)
+    ticks = _ticks(fabric, counters)
     octets = np.nan_to_num(ticks * octets)
     seconds = counters.summary(busiest=0)["seconds"]
     table, names, guids = fabric.link_table(), Nodes(fabric).labels, fabric.switch_table()["guid"].tolist()
@@ -154,3 +149,34 @@ def lost(fabric: Fabric, counters: Counters, devices: Devices, *, most: int) -> 
             }
         )
     return rows
+
+
+def doubts(fabric: Fabric, counters: Counters, devices: Devices, rows: list[dict[str, Any]]) -> list[str]:
+    """What `lost` leaves out, in words, and rows that cannot be: more than the link could have carried."""
+    from_switches = fabric.link_table()["source"] >= fabric.hosts
+    unknown = from_switches & np.isnan(devices.octets(fabric)) & (_ticks(fabric, counters) > 0)
+    found = []
+    if devices.ids and unknown.any():
+        found.append(
+            f"{int(unknown.sum())} ports of switches have waited, of a generation whose tick is not known: "
+            "they are left out of the bandwidth lost"
+        )
+    over = [row for row in rows if row["percent"] is not None and row["percent"] > 100.0]
+    if over:
+        first = over[0]
+        found.append(
+            f"{len(over)} of the links listed lost more than they could have carried, {first['from']}"
+            f"[{first['from_port']}] {first['percent']:.1f} %: the tick or the time is wrong"
+        )
+    return found
+
+
+def _ticks(fabric: Fabric, counters: Counters) -> npt.NDArray[np.float64]:
+    """The ticks of every link's sender, of all intervals."""
+    from netloom.live.polling import column
+
+    ticks = np.zeros(fabric.links)
+    for interval in range(counters.intervals):
+        waits = column(fabric, counters, "wait_ticks", interval=interval)
+        ticks += 0.0 if waits is None else np.nan_to_num(waits)
+    return ticks

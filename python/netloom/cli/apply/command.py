@@ -170,8 +170,8 @@ def guard(
 ) -> int:
     """Lead routes around cables and switches that fail, and back; a dry run unless `--yes`.
 
-    Asks for the state of every cable between switches, and at once when OpenSM's log tells of a trap. Where
-    one fails, tables that lead around it are verified, journaled and loaded; where it is back, the old ones.
+    Asks for the state of every port of switches, and at once when OpenSM's log tells of a trap. Where one
+    fails, tables that lead around it are verified, journaled and loaded; where it is back, the old ones.
     Runs where the master OpenSM runs, until Ctrl-C. A refusal and a rollback exit 1.
 
     Parameters
@@ -179,7 +179,7 @@ def guard(
     yes
         Change routes; without it what would be done is only told.
     every
-        Seconds between two looks at all cables.
+        Seconds between two looks at all ports.
     rounds
         End after so many changes of the fabric. [default: until Ctrl-C]
     through
@@ -197,7 +197,7 @@ def guard(
         yes=yes,
         every=every,
         rounds=rounds,
-        told=lambda row: run.note("guarding" if row is None else report.guarded_row(row)),
+        told=lambda row: run.note(report.guarded_row(row)),
     )
     bad = any(row["outcome"] in ("refused", "rolled back", "not restored") for row in result["rounds"])
     return run.finish(

@@ -90,8 +90,10 @@ def _last_line(result: dict[str, Any], again: str, does: str) -> str:
     }[result["outcome"]]
 
 
-def guarded_row(row: dict[str, Any]) -> str:
-    """A change of the fabric that was guarded, on one line."""
+def guarded_row(row: dict[str, Any] | str | None) -> str:
+    """A change of the fabric that was guarded, on one line; words as they are; that it begins, for None."""
+    if not isinstance(row, dict):
+        return row or "guarding"
     seen = ", ".join(row["seen"][:_NAMED]) + (", …" if len(row["seen"]) > _NAMED else "")
     number = "" if row["journal_id"] is None else f" (change {row['journal_id']})"
     which = "the tables that are guarded" if row["whole"] else f"{row['changed_entries']} entries"

@@ -9,7 +9,7 @@ from netloom.cli.shared import options, outputs, render, results
 from netloom.cli.shared.options import Options, Searching
 from netloom.cli.shared.run import Run
 from netloom.counting.reading import odd_readings, read, summary
-from netloom.counting.waiting import devices_of, lost
+from netloom.counting.waiting import devices_of, doubts, lost
 from netloom.findings import bad, by_severity, finding, findings
 
 if TYPE_CHECKING:
@@ -122,7 +122,10 @@ def show(
     net = run.fabric(fabric)
     found = read(run, counters, net)
     devices = devices_of(fabric)
-    result = {**summary(found, busiest=hottest), "lost": lost(net, found, devices, most=hottest)}
+    rows = lost(net, found, devices, most=hottest)
+    told = summary(found, busiest=hottest)
+    notes = [*told["notes"], *doubts(net, found, devices, rows)]
+    result = {**told, "notes": notes, "lost": rows}
     return run.finish(result, lambda: text(result))
 
 
