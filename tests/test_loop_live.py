@@ -277,7 +277,10 @@ class Steered:
         self.hook: Callable[[], None] = lambda: None
         monkeypatch.chdir(folder)
         monkeypatch.setattr(
-            loop_live, "time", SimpleNamespace(monotonic=time.monotonic, sleep=self.sleep), raising=True
+            loop_live,
+            "time",
+            SimpleNamespace(monotonic=time.monotonic, time=time.time, sleep=self.sleep),
+            raising=True,
         )
 
     def sleep(self, seconds: float) -> None:
