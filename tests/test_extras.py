@@ -124,6 +124,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "plot sweep nothing -o x.svg": ("plot", "arrow"),
     "apply plan routes.lfts": (),
     "apply send routes.lfts": (),
+    "apply guard --journal x": (),
     "apply rollback --journal x": (),
     "apply recover --journal x": (),
     "apply history --journal x": (),

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import netloom as nl
-from netloom.counting.waiting import devices_of, lost, tick_seconds
+from netloom.counting.waiting import devices_of, lost, tick_seconds, ticks_of
 
 
 def dump(paths, *, device: int, width: str = "4x") -> str:
@@ -76,7 +76,7 @@ def test_a_share_of_the_link_where_the_time_is_known(paths):
     first = nl.Counters.parse(reading(lid, 5, 0).encode(), fabric)
     second = nl.Counters.parse(reading(lid, 5, 1_000_000).encode(), fabric)
     between = second.since(first, seconds=0.01)
-    (row,) = lost(fabric, between, devices_of(paths.ft2), most=5)
+    (row,) = lost(fabric, between, devices_of(paths.ft2), ticks_of(fabric, between), most=5)
     bandwidth = fabric.link_table()["bandwidth_bytes_per_s"].max()
     assert row["percent"] == pytest.approx(100 * 8e6 / (0.01 * bandwidth))
 

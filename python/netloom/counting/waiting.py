@@ -11,6 +11,7 @@ ids as `ibnetdiscover` prints them (linux-rdma's and PCI's lists of ids).
 
 from __future__ import annotations
 
+import io
 import os
 import re
 from dataclasses import dataclass
@@ -113,7 +114,9 @@ def tick_seconds(fabric: Fabric, octets: npt.NDArray[np.float64]) -> npt.NDArray
     return octets / bandwidth
 
 
-def lost(fabric: Fabric, counters: Counters, devices: Devices, *, most: int) -> list[dict[str, Any]]:
+def lost(
+    fabric: Fabric, counters: Counters, devices: Devices, ticks: npt.NDArray[np.float64], *, most: int
+) -> list[dict[str, Any]]:
     """The links that lost most bandwidth to waiting, by what their senders counted in all intervals.
 
     Returns
@@ -126,7 +129,6 @@ def lost(fabric: Fabric, counters: Counters, devices: Devices, *, most: int) -> 
     octets = devices.octets(fabric)
     if np.isnan(octets).all():
         return []
-    ticks = _ticks(fabric, counters)
     octets = np.nan_to_num(ticks * octets)
     seconds = counters.summary(busiest=0)["seconds"]
     table, names, guids = fabric.link_table(), Nodes(fabric).labels, fabric.switch_table()["guid"].tolist()
@@ -151,12 +153,16 @@ def lost(fabric: Fabric, counters: Counters, devices: Devices, *, most: int) -> 
     return rows
 
 
-def doubts(fabric: Fabric, counters: Counters, devices: Devices, rows: list[dict[str, Any]]) -> list[str]:
+def doubts(
+    fabric: Fabric, devices: Devices, ticks: npt.NDArray[np.float64], rows: list[dict[str, Any]]
+) -> list[str]:
     """What `lost` leaves out, in words, and rows that cannot be: more than the link could have carried."""
+    if not devices.ids:
+        return []
     from_switches = fabric.link_table()["source"] >= fabric.hosts
-    unknown = from_switches & np.isnan(devices.octets(fabric)) & (_ticks(fabric, counters) > 0)
+    unknown = from_switches & np.isnan(devices.octets(fabric)) & (ticks > 0)
     found = []
-    if devices.ids and unknown.any():
+    if unknown.any():
         found.append(
             f"{int(unknown.sum())} ports of switches have waited, of a generation whose tick is not known: "
             "they are left out of the bandwidth lost"
@@ -171,12 +177,15 @@ def doubts(fabric: Fabric, counters: Counters, devices: Devices, rows: list[dict
     return found
 
 
-def _ticks(fabric: Fabric, counters: Counters) -> npt.NDArray[np.float64]:
+def ticks_of(fabric: Fabric, counters: Counters) -> npt.NDArray[np.float64]:
     """The ticks of every link's sender, of all intervals."""
-    from netloom.live.polling import column
+    from netloom.interop import arrow_csv
 
     ticks = np.zeros(fabric.links)
-    for interval in range(counters.intervals):
-        waits = column(fabric, counters, "wait_ticks", interval=interval)
-        ticks += 0.0 if waits is None else np.nan_to_num(waits)
+    table = arrow_csv().read_csv(io.BytesIO(counters.to_bytes()))
+    if "wait_ticks" in table.column_names:
+        # A row a link and interval, and beside it one a lane.
+        whole = np.asarray(table["lane"].is_null())
+        waits = table["wait_ticks"].to_numpy(zero_copy_only=False).astype(float)
+        np.add.at(ticks, table["link"].to_numpy()[whole], np.nan_to_num(waits[whole]))
     return ticks

@@ -5,11 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+from netloom import extras
 from netloom.cli.shared import options, outputs, render, results
 from netloom.cli.shared.options import Options, Searching
 from netloom.cli.shared.run import Run
 from netloom.counting.reading import odd_readings, read, summary
-from netloom.counting.waiting import devices_of, doubts, lost
+from netloom.counting.waiting import devices_of, doubts, lost, ticks_of
 from netloom.findings import bad, by_severity, finding, findings
 
 if TYPE_CHECKING:
@@ -122,9 +123,14 @@ def show(
     net = run.fabric(fabric)
     found = read(run, counters, net)
     devices = devices_of(fabric)
-    rows = lost(net, found, devices, most=hottest)
     told = summary(found, busiest=hottest)
-    notes = [*told["notes"], *doubts(net, found, devices, rows)]
+    rows, notes = [], list(told["notes"])
+    if devices.ids and extras.has("arrow"):
+        ticks = ticks_of(net, found)
+        rows = lost(net, found, devices, ticks, most=hottest)
+        notes += doubts(net, devices, ticks, rows)
+    elif devices.ids:
+        notes.append("bandwidth lost to waiting is not told: that takes PyArrow")
     result = {**told, "notes": notes, "lost": rows}
     return run.finish(result, lambda: text(result))
 
