@@ -94,7 +94,8 @@ def test_where_todays_tables_can_deadlock_safety_comes_first_and_both_loads_are_
     # What is safe carries more on its fullest link than what stood: told, and exit 1.
     result = netloom.result("optimize", net, "all-to-all", "--from", today, "-o", "x.lfts", code=1)
     assert result["repaired_entries"] > 0
-    assert kinds(result)[-1] == "worse-than-today"
+    # `layers` keeps the short ways, on two lanes.
+    assert {"worse-than-today", "needs-lanes"} <= set(kinds(result))
     assert not {"kept", "today-is-better"} & set(kinds(result))
     given = netloom.result("loads", net, today, "all-to-all")["max_load"]
     assert result["background"]["max_load"] == given
