@@ -20,7 +20,8 @@ import re
 import shlex
 import shutil
 import subprocess
-from collections.abc import Iterator
+import sys
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -171,8 +172,9 @@ def test_pages_say_what_commands_print(page, netloom, paths):
         env |= mpi_bed.ENVIRONMENT
     if page.stem in PORTS and LACKING:
         pytest.skip(f"missing: {', '.join(LACKING)}")
-    with live_fabric(page, netloom.folder, env):
-        run_steps(page, netloom, env)
+    own_run = run_of_its_own() if page.stem in PORTS else contextlib.nullcontext([])
+    with live_fabric(page, netloom.folder, env), own_run as inside:
+        run_steps(page, netloom, env, inside)
 
 
 def needs_fabric(step: Step) -> bool:
@@ -195,17 +197,41 @@ def live_fabric(page: Path, folder: Path, env: dict[str, str]) -> Iterator[None]
         yield
 
 
+@contextlib.contextmanager
+def run_of_its_own() -> Iterator[list[str]]:
+    """The start of a command line whose command has a /run of its own.
+
+    Named namespaces and the journal are in it, and go with it: a run that is killed leaves nothing, and what
+    somebody else put up is not seen.
+    """
+    mount = "mount -t tmpfs -o mode=755 tmpfs /run && echo mounted && exec sleep infinity"
+    holder = subprocess.Popen(
+        ["unshare", "--mount", "setpriv", "--pdeathsig", "KILL", "sh", "-c", mount],
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == "mounted\n"
+        # The tests' own `netloom` forks in a process that has the other /run.
+        path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+        yield ["nsenter", f"--mount=/proc/{holder.pid}/ns/mnt", "env", f"PATH={path}"]
+    finally:
+        holder.kill()
+        holder.communicate()
+
+
 ALONE = re.compile(r"netloom(?: (?:[\w./:,=+@%-]+|\"[^\"$`\\\\]*\"))*")
 """A command of netloom's alone, which a shell would only split into words."""
 
 
-def printed_by(command: str, netloom: Netloom, env: dict[str, str]) -> str:
+def printed_by(command: str, netloom: Netloom, env: dict[str, str], inside: Sequence[str] = ()) -> str:
     """Standard output and error of a command, by the shell or, where that shows the same, without one."""
-    if ALONE.fullmatch(command) and not SLOW:
+    if ALONE.fullmatch(command) and not SLOW and not inside:
         ran = netloom(*shlex.split(command)[1:], env=env)
         return ran.out + ran.err
     done = subprocess.run(
-        ["bash", "-c", command],
+        [*inside, "env", "-C", str(netloom.folder), "bash", "-c", command],
         cwd=netloom.folder,
         capture_output=True,
         text=True,
@@ -216,13 +242,13 @@ def printed_by(command: str, netloom: Netloom, env: dict[str, str]) -> str:
     return done.stdout + done.stderr
 
 
-def run_steps(page: Path, netloom: Netloom, env: dict[str, str]) -> None:
+def run_steps(page: Path, netloom: Netloom, env: dict[str, str], inside: Sequence[str] = ()) -> None:
     for step in steps(page):
         if missing_tools() and (needs_fabric(step) or "OpenSM" in step.output):
             continue
         if "netloom demo dataplane" in step.command and LACKING:
             continue
-        printed = without_times(printed_by(step.command, netloom, env))
+        printed = without_times(printed_by(step.command, netloom, env, inside))
         where = f"{page.relative_to(ROOT)}:{step.line}: $ {step.command}"
         assert re.fullmatch(pattern(without_times(step.output)), printed), (
             f"{where}\nprints\n{printed}\nthe page says\n{step.output}"
