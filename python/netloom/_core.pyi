@@ -49,6 +49,7 @@ __all__ = [
     "coloured",
     "dead_entries",
     "decode_packets",
+    "ecmp_loads",
     "engines",
     "error_counters",
     "exact_model",
@@ -1216,6 +1217,17 @@ def loads(
     work: int | None = None,
     time_limit: float | None = None,
 ) -> LinkLoads: ...
+def ecmp_loads(
+    fabric: Fabric | _Path,
+    traffic: Traffic | _Path,
+    *,
+    pairs: int = 1,
+    draws: int = 20,
+    seed: int = 0,
+    threads: int = 0,
+    work: int | None = None,
+    time_limit: float | None = None,
+) -> tuple[LinkLoads, list[float]]: ...
 def lane_loads(fabric: Fabric, routes: Routes, traffic: Traffic) -> list[float]:
     """The largest load of a link on every lane, from lane 0 on; one entry for routes without lanes.
 

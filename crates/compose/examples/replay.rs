@@ -34,7 +34,7 @@ fn main() {
             for word in ["ftree", "adaptive", "optimized"] {
                 let routing = Routing::parse(word).expect("a known routing");
                 let routes: Option<Routes> = match &routing {
-                    Routing::PerPacket(_) | Routing::Steered(_) => None,
+                    Routing::PerPacket(_) | Routing::Hashed(_) | Routing::Steered(_) => None,
                     Routing::Optimized => {
                         let best =
                             optimized(&routing, &fabric, &structure, &paths, &scene, None, 1, &control);

@@ -1,5 +1,7 @@
 //! The routings of a scenario: words become routes or schemes, and nothing unsound is run.
 
+use std::num::NonZeroU32;
+
 use netloom_formats::{FormatError, read_lfts, read_pair_paths, read_sl2vl};
 use netloom_model::names::nearest;
 use netloom_model::{Fabric, LaneMap, NO_PORT, Routes, SwitchId};
@@ -20,6 +22,8 @@ pub enum Routing {
     Engine(Engine),
     /// A scheme without tables: a choice a packet.
     PerPacket(PerPacket),
+    /// A choice a flow, by a hash, with so many queue pairs between two hosts.
+    Hashed(NonZeroU32),
     /// Tables with an address a way, and who takes which.
     ByWay(ByWay),
     /// A scheme of dragonflies, which takes detours.
@@ -44,6 +48,9 @@ pub enum Routing {
     OptimizedPhases,
 }
 
+/// A choice a flow, by a hash (ECMP); with `:pairs=` and how many queue pairs two hosts have.
+const HASHED: &str = "ecmp";
+
 /// Tables of d-mod-k and round what is congested; with `:` and an engine behind it, that one's.
 const SNOOPING: &str = "snooping";
 
@@ -60,6 +67,9 @@ impl Routing {
     pub fn parse(word: &str) -> Result<Self, ComposeError> {
         if let Some(scheme) = PerPacket::parse(word) {
             return Ok(Self::PerPacket(scheme));
+        }
+        if let Some(pairs) = hashed(word) {
+            return pairs.map(Self::Hashed);
         }
         if let Some(which) = ByWay::parse(word) {
             return Ok(Self::ByWay(which));
@@ -90,7 +100,7 @@ impl Routing {
                         .chain(ways)
                         .chain(schemes)
                         .chain(SteerOptions::words_of_modes())
-                        .chain([SNOOPING, BY_MODE])
+                        .chain([HASHED, SNOOPING, BY_MODE])
                         .chain(OPTIMIZED)
                         .collect();
                     let help = match nearest(word, known.iter().copied()) {
@@ -147,7 +157,7 @@ impl Routing {
 
     /// Whether it needs tables; the others choose packet by packet.
     pub fn has_tables(&self) -> bool {
-        !matches!(self, Self::PerPacket(_) | Self::Steered(_))
+        !matches!(self, Self::PerPacket(_) | Self::Hashed(_) | Self::Steered(_))
     }
 
     /// How switches choose, with the tables if it has some.
@@ -163,12 +173,32 @@ impl Routing {
         match self {
             Self::Steered(options) => Scheme::Steered(*options, steering.expect("a routing with detours")),
             Self::PerPacket(scheme) => Scheme::PerPacket(*scheme, paths()),
+            Self::Hashed(pairs) => Scheme::Hashed(*pairs, paths()),
             Self::Snooping(_) => Scheme::Snooping(tables.expect("an engine's tables"), paths()),
             Self::ByMode(_) => Scheme::ByMode(tables.expect("an engine's tables"), paths()),
             _ => Scheme::Tables(tables.expect("a routing with tables comes with them")),
         }
     }
 }
+
+/// How many queue pairs two hosts have under `ecmp` and `ecmp:pairs=N`.
+///
+/// # Errors
+/// [`ComposeError::UnknownRouting`] for something else behind the `:`.
+fn hashed(word: &str) -> Option<Result<NonZeroU32, ComposeError>> {
+    let rest = word.strip_prefix(HASHED)?;
+    if rest.is_empty() {
+        return Some(Ok(NonZeroU32::MIN));
+    }
+    let pairs = rest.strip_prefix(':')?.strip_prefix("pairs=").and_then(|n| n.parse().ok());
+    Some(pairs.filter(|n: &NonZeroU32| n.get() <= MOST_PAIRS).ok_or_else(|| {
+        let text = format!("{word}: expected {HASHED}:pairs=N with N from 1 to {MOST_PAIRS}");
+        ComposeError::UnknownRouting(text)
+    }))
+}
+
+/// Most queue pairs of two hosts.
+const MOST_PAIRS: u32 = 1 << 16;
 
 /// The tables of an engine or a file. (Those of the optimiser: [`crate::optimized`].)
 ///

@@ -96,6 +96,7 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(traffic::traffic_of_columns, m)?)?;
     m.add_function(wrap_pyfunction!(traffic::place_jobs, m)?)?;
     m.add_function(wrap_pyfunction!(loads::loads, m)?)?;
+    m.add_function(wrap_pyfunction!(loads::ecmp_loads, m)?)?;
     m.add_function(wrap_pyfunction!(loads::lane_loads, m)?)?;
     m.add_function(wrap_pyfunction!(loads::link_users, m)?)?;
     m.add_function(wrap_pyfunction!(loads::bound_classes, m)?)?;

@@ -18,6 +18,10 @@ use crate::run::{Options, run, run_until, stop_text, stop_words};
 use crate::traffic::PyTraffic;
 use crate::{arguments, arrays, errors, io};
 
+/// Most queue pairs of two hosts, and most draws, that are looked at.
+const MOST_PAIRS: usize = 1 << 16;
+const MOST_DRAWS: usize = 10_000;
+
 /// A lower bound on the maximum link load, with the argument it rests on.
 #[pyclass(frozen, weakref, name = "Certificate", module = "netloom._core")]
 pub struct PyCertificate {
@@ -498,6 +502,94 @@ pub fn loads(
     let loads = ended.result.0.map_err(|e| errors::routing(py, e))?;
     let bounds = ended.result.1.map_err(|e| errors::routing(py, e))?;
     Ok(PyLinkLoads::new(loads, bounds, ended.stopped, shared))
+}
+
+/// Loads where every switch chooses among the shortest up*/down* ways by a hash of the flow, as ECMP does.
+///
+/// A flow is a pair of hosts and one of `pairs` queue pairs between them, each with an equal part of the bytes; it draws its way
+/// at every switch. The loads are those of the draw whose largest is the median (the lower one of two).
+///
+/// Parameters
+/// ----------
+/// fabric : Fabric or str
+///     The fabric, or a generator spec.
+/// traffic : Traffic or str
+///     Bytes from host to host, placed on this fabric, or what `Traffic.read` takes.
+/// pairs : int, default 1
+///     Queue pairs of two hosts, 1 to 65,536.
+/// draws : int, default 20
+///     How many seeds of the hash are tried, 1 to 10,000: `seed`, `seed + 1`, and so on.
+/// seed : int, default 0
+///     The first seed.
+/// threads : int, default 0
+///     Threads; 0 is one a core. The result is the same for any number.
+/// work : int, optional
+///     Steps of the AR bound's game at most.
+/// time_limit : float, optional
+///     Seconds of wall time; fewer draws by then are fewer draws, and `stopped` says so.
+///
+/// Returns
+/// -------
+/// tuple of LinkLoads and list of float
+///     The loads of the median draw, and the largest load of every draw, in order of the seeds.
+///
+/// Raises
+/// ------
+/// RoutingError
+///     If no shortest up*/down* way joins a pair with bytes.
+/// TrafficError
+///     If the traffic is of other hosts.
+///
+/// References
+/// ----------
+/// RFC 2992 (hash-threshold ECMP). `docs/methods/training.md`.
+///
+/// Examples
+/// --------
+/// >>> loads, most = netloom.ecmp_loads("two-level:leaves=2,hosts=4,spines=1", "shift:4", pairs=4, draws=3)
+/// >>> loads.max, most
+/// (4.0, [4.0, 4.0, 4.0])
+#[pyfunction]
+#[pyo3(signature = (fabric, traffic, *, pairs = 1, draws = 20, seed = 0, threads = 0, work = None, time_limit = None))]
+#[allow(clippy::too_many_arguments)] // keyword arguments of one Python call
+pub fn ecmp_loads(
+    py: Python<'_>,
+    #[pyo3(from_py_with = arguments::fabric)] fabric: FabricOrSpec<'_>,
+    #[pyo3(from_py_with = arguments::traffic)] traffic: TrafficOrSpec<'_>,
+    #[pyo3(from_py_with = arguments::pairs)] pairs: usize,
+    #[pyo3(from_py_with = arguments::draws)] draws: usize,
+    #[pyo3(from_py_with = arguments::seed)] seed: u64,
+    #[pyo3(from_py_with = arguments::threads)] threads: usize,
+    #[pyo3(from_py_with = arguments::work)] work: Option<u64>,
+    #[pyo3(from_py_with = arguments::time_limit)] time_limit: Option<f64>,
+) -> PyResult<(PyLinkLoads, Vec<f64>)> {
+    for (name, value, most) in [("pairs", pairs, MOST_PAIRS), ("draws", draws, MOST_DRAWS)] {
+        if value > most {
+            return Err(errors::argument(py, format!("{name}: expected 1 to {most}, found {value}")));
+        }
+    }
+    let fabric = &fabric.resolve(py)?;
+    let traffic = &traffic.resolve(py, fabric)?;
+    let (shared, matrix) = (&fabric.shared, traffic.shared.total());
+    let options = Options { threads, time_limit, ..Options::default() };
+    let ended = run_until(py, options, |control| {
+        let (net, structure, paths) = (&shared.fabric, shared.structure(), shared.paths());
+        let seeds = seed..seed.saturating_add(draws as u64);
+        let drawn = routing::hashed_loads(net, paths, matrix, pairs as u32, seeds, control);
+        let ar = bounds::ar_bound(net, structure, paths, matrix, control, work);
+        (drawn, ar.map(|ar| Bounds::with(net, structure, matrix, ar.clone(), ar.certificate)))
+    })?;
+    let mut drawn = ended.result.0.map_err(|e| errors::routing(py, e))?;
+    let bounds = ended.result.1.map_err(|e| errors::routing(py, e))?;
+    let most: Vec<f64> = drawn.iter().map(LinkLoads::max).collect();
+    let mut order: Vec<usize> = (0..most.len()).collect();
+    order.sort_by(|&a, &b| most[a].total_cmp(&most[b]));
+    let Some(&median) = order.get(order.len().saturating_sub(1) / 2) else {
+        return Err(errors::routing(py, "no draw ended within the time limit"));
+    };
+    let standing = Standing { outside: shared.outside().cloned(), within: true };
+    let judged = Judged { loads: drawn.swap_remove(median), standing };
+    Ok((PyLinkLoads::new(judged, bounds, ended.stopped, shared), most))
 }
 
 /// The largest load of a link on every lane.

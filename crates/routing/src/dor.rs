@@ -10,7 +10,8 @@
 //! lane 0. None of lane 0 crosses, so no circle closes there; and of those of lane 1 none goes more than half round, so
 //! that its waits end before they meet themselves. A switch can't know from its ports who will cross. So the service level
 //! of a pair has a bit for each ring that tells, and the lane of a link is the bit of its dimension: two lanes, and 2^r
-//! levels with r rings. The same for both directions, as a connection has one level.
+//! levels with r rings. The same for both directions, as a connection has one level. What hosts send to switches' own LIDs has
+//! level 0 unless somebody says otherwise, so these are reached without crossing a dateline.
 //!
 //! Sources: W. J. Dally, C. L. Seitz, "Deadlock-free message routing in multiprocessor interconnection networks", IEEE
 //! Trans. Comput. C-36 (1987), for dimension order and datelines; OpenSM's torus-2QoS (`torus-2QoS(8)`) for bits of the
@@ -57,13 +58,15 @@ pub fn dor(fabric: &Fabric, structure: &Structure, options: &EngineOptions) -> R
     if rings.is_empty() { Ok(routes) } else { Ok(routes.with_lanes(lanes(fabric, places, &rings)?)) }
 }
 
-/// The next switch from one to another.
-fn next(places: &Coordinates, from: SwitchId, to: SwitchId) -> Option<SwitchId> {
+/// The next switch from one to another; `open`: never over a dateline.
+fn next(places: &Coordinates, from: SwitchId, to: SwitchId, open: bool) -> Option<SwitchId> {
     let (here, there) = (places.of(from), places.of(to));
     let d = (0..here.len()).find(|&d| here[d] != there[d])?;
     let (at, goal, size) = (here[d], there[d], places.dimensions[d].size);
     let place = match places.dimensions[d].line {
         Line::Clique => goal,
+        Line::Ring if open && goal > at => at + 1,
+        Line::Ring if open => at - 1,
         Line::Path if goal > at => at + 1,
         Line::Path => at - 1,
         Line::Ring if goes_up(at, goal, size) => (at + 1) % size,
@@ -100,11 +103,12 @@ fn table(fabric: &Fabric, places: &Coordinates, lmc: u8) -> netloom_model::Lft {
                 None => links.push((t, vec![link], 0)),
             }
         }
-        let place = |t: SwitchId| {
-            let via = next(places, s, t)?;
+        let place = |t: SwitchId, open: bool| {
+            let via = next(places, s, t, open)?;
             links.iter().position(|&(other, ..)| other == via)
         };
-        let to: Vec<Option<usize>> = fabric.switches().map(place).collect();
+        let [to, to_switch] =
+            [false, true].map(|open| fabric.switches().map(|t| place(t, open)).collect::<Vec<_>>());
         let live = |&h: &HostId| fabric.alive(fabric.host_link(h));
         for host in fabric.hosts().filter(live) {
             let (own, leaf) = (fabric.host_link(host), fabric.leaf(host));
@@ -121,7 +125,7 @@ fn table(fabric: &Fabric, places: &Coordinates, lmc: u8) -> netloom_model::Lft {
             }
         }
         for t in fabric.switches() {
-            let port = match to[t.index()] {
+            let port = match to_switch[t.index()] {
                 _ if t == s => 0,
                 Some(at) => fabric.link_port(links[at].1[t.index() % links[at].1.len()]),
                 None => NO_PORT,

@@ -7,6 +7,7 @@
 //! | [`loads`](mod@loads) | load per directed link; walks of packets |
 //! | [`lane_loads`](mod@lane_loads) | the largest load on every lane |
 //! | [`users`] | the pairs that cross a link |
+//! | [`hashing`](mod@hashing) | loads where flows choose by a hash (ECMP) |
 //! | [`hops`] | how far traffic travels |
 //! | [`within`] | whether routes keep to admissible ways |
 //! | [`engine`] | the engines by name |
@@ -28,6 +29,7 @@ pub mod dor;
 pub mod dragonfly;
 pub mod engine;
 pub mod error;
+pub mod hashing;
 pub mod hops;
 pub mod items;
 pub mod lane_loads;
@@ -53,6 +55,7 @@ pub use dor::dor;
 pub use dragonfly::{Steering, dla};
 pub use engine::{Engine, UnknownEngine, route};
 pub use error::RoutingError;
+pub use hashing::hashed_loads;
 pub use hops::mean_hops;
 pub use items::{Accumulator, Items, items};
 pub use lane_loads::lane_loads;

@@ -238,6 +238,10 @@ pub fn simulate(setup: Setup, control: &Control) -> Result<Outcome, SimError> {
             let expected = "packet, as flows have no modes (by-mode)".into();
             return Err(SimError::Config { what: "model", expected });
         }
+        if let Scheme::Hashed(..) = setup.scheme {
+            let expected = "packet, as flows of this model split over all ways (ecmp)".into();
+            return Err(SimError::Config { what: "model", expected });
+        }
         if setup.measure.pairs {
             return Err(SimError::Config { what: "pairs", expected: "the packet model".into() });
         }

@@ -3,13 +3,15 @@
 //! A new scheme is a file in `packet/choice` with its `mod` line there, and a variant of [`PerPacket`] here. Scenarios, the binding and
 //! the command line read [`PerPacket::ALL`]; whoever runs a scheme asks [`Scheme::visit`], so each has machine code of its own.
 
+use std::num::NonZeroU32;
+
 use netloom_model::{Fabric, Lft, PathChoice, Routes};
 use netloom_routing::{PathSet, Steering};
 
 use crate::SimError;
 use crate::mode::{Mode, Modes};
 use crate::packet::choice::{
-    Adaptive, AdaptiveRemote, ByMode, ByTable, Choice, RandomPerPacket, Snooping, Steer,
+    Adaptive, AdaptiveRemote, ByMode, ByTable, Choice, Hashed, RandomPerPacket, Snooping, Steer,
 };
 use crate::steered::{SteerOptions, Steered};
 
@@ -61,6 +63,8 @@ pub enum Scheme<'a> {
     Tables(&'a Routes),
     /// Packet by packet, among minimal paths.
     PerPacket(PerPacket, &'a PathSet),
+    /// Flow by flow, among minimal paths, by a hash; with so many queue pairs between two hosts.
+    Hashed(NonZeroU32, &'a PathSet),
     /// By forwarding tables, and round outputs that are congested, as switches hear from notifications. Needs a congestion control.
     Snooping(&'a Routes, &'a PathSet),
     /// By forwarding tables for messages whose mode is `IN_ORDER`, among minimal paths for all others.
@@ -97,6 +101,7 @@ impl<'a> Scheme<'a> {
                 let lft = routes.lft().expect("tables by destination");
                 return visitor.visit(ByMode::new(fabric, lft, paths, seed));
             }
+            Self::Hashed(pairs, paths) => return visitor.visit(Hashed::new(fabric, paths, pairs, seed)),
             Self::PerPacket(scheme, paths) => (scheme, paths),
             Self::Steered(options, steering) if matches!(options.scheme, Steered::Ugal | Steered::Aries) => {
                 return visitor.visit(Steer::<true>::new(fabric, steering, options, seed));
@@ -116,7 +121,10 @@ impl<'a> Scheme<'a> {
     pub(crate) fn paths(self) -> Option<&'a PathSet> {
         match self {
             Self::Tables(_) | Self::Steered(..) => None,
-            Self::PerPacket(_, paths) | Self::Snooping(_, paths) | Self::ByMode(_, paths) => Some(paths),
+            Self::PerPacket(_, paths)
+            | Self::Hashed(_, paths)
+            | Self::Snooping(_, paths)
+            | Self::ByMode(_, paths) => Some(paths),
         }
     }
 
@@ -124,7 +132,11 @@ impl<'a> Scheme<'a> {
     pub(crate) fn lmc(self) -> u8 {
         match self {
             Self::Tables(routes) => routes.lmc,
-            Self::PerPacket(..) | Self::Snooping(..) | Self::ByMode(..) | Self::Steered(..) => 0,
+            Self::PerPacket(..)
+            | Self::Hashed(..)
+            | Self::Snooping(..)
+            | Self::ByMode(..)
+            | Self::Steered(..) => 0,
         }
     }
 
@@ -132,9 +144,11 @@ impl<'a> Scheme<'a> {
     pub(crate) fn path(self) -> PathChoice {
         match self {
             Self::Tables(routes) => routes.path.clone(),
-            Self::PerPacket(..) | Self::Snooping(..) | Self::ByMode(..) | Self::Steered(..) => {
-                PathChoice::Base
-            }
+            Self::PerPacket(..)
+            | Self::Hashed(..)
+            | Self::Snooping(..)
+            | Self::ByMode(..)
+            | Self::Steered(..) => PathChoice::Base,
         }
     }
 
@@ -143,7 +157,7 @@ impl<'a> Scheme<'a> {
         match self {
             Self::Steered(options, _) => options.modes(own),
             Self::ByMode(..) => own.clone().or(Modes::all(Mode::Unbiased)),
-            Self::Tables(_) | Self::PerPacket(..) | Self::Snooping(..) => own.clone(),
+            Self::Tables(_) | Self::PerPacket(..) | Self::Hashed(..) | Self::Snooping(..) => own.clone(),
         }
     }
 

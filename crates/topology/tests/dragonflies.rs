@@ -3,7 +3,12 @@
 use netloom_model::rng::{shuffle, stream};
 use netloom_model::{End, Fabric, FabricBuilder, HostSpec, LinkId, Node, NodeId, SwitchSpec};
 use netloom_testkit::trials;
-use netloom_topology::{Arrangement, Damage, Groups, Shape, damage, detect, generate, unfit_groups};
+use netloom_topology::{Arrangement, Damage, Groups, Shape, SpecError, damage, detect, unfit_groups};
+
+/// What a spec makes, as cables: the groups that it states are left out.
+fn generate(spec: &str) -> Result<Fabric, SpecError> {
+    netloom_topology::generate(spec).map(|fabric| fabric.without_groups())
+}
 
 fn groups(fabric: &Fabric) -> Option<Groups> {
     detect(fabric).shape.groups().cloned()
@@ -129,6 +134,8 @@ fn where_groups_and_what_joins_them_could_change_places_cables_side_by_side_tell
     assert_eq!(detect(&fabric).shape.name(), "hyperx");
     let stated = fabric.with_groups(fabric.switches().map(|s| s.0 / 5).collect::<Vec<_>>());
     assert_eq!(groups(&stated).unwrap().count, 3);
+    let made = netloom_topology::generate("dragonfly:p=1,a=5,h=2,g=3,links=5").unwrap();
+    assert_eq!(groups(&made), groups(&stated), "a spec says which are the groups");
 }
 
 #[test]

@@ -5,4 +5,5 @@ mod detection;
 mod dragonflies;
 mod generators;
 mod lattices;
+mod rails;
 mod random_trees;

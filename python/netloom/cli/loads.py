@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from netloom.cli.shared import inputs, options, outputs, results, users
 from netloom.cli.shared.lanes import check as check_lanes
 from netloom.cli.shared.lanes import with_lanes
 from netloom.cli.shared.options import Searching
 from netloom.cli.shared.run import Run
+from netloom.paths.hashing import Hashing, spread
+
+if TYPE_CHECKING:
+    from netloom._core import Fabric, LinkLoads, Traffic
 
 
 def loads(
@@ -34,7 +38,8 @@ def loads(
     fabric
         A dump of InfiniBand's tools, a table of cables, an ibsim net file, or a generator spec (`quartz1`).
     routes
-        A file of routes, or an engine's name (`ftree`).
+        A file of routes, an engine's name (`ftree`), or `ecmp:pairs=4,draws=20`: every switch chooses by a
+        hash of the flow.
     traffic
         Traffic over hosts (.mtx, .csv, .txt, .npz, .npy, .parquet), a recorded run (.ti, its index or folder,
         .goal), a jobs file (.toml), or a pattern spec.
@@ -67,6 +72,10 @@ def loads(
     net = inputs.with_roots(run, inputs.with_groups(run, run.fabric(fabric, warn=True), groups), roots)
     cables = users.found(net, users_of)
     demand = run.traffic(traffic, net)
+    hashing = Hashing.parse(routes)
+    if hashing is not None:
+        given = {"--paths": paths, "--sl2vl": sl2vl, "--sl": sl, "--users-of": users_of or None}
+        return _hashed(run, net, demand, hashing, [name for name, value in given.items() if value], hottest)
     tables = run.with_paths(run.routes(routes, net, demand), paths)
     tables = with_lanes(run, net, tables, sl2vl, sl)
     with run.timed("loads"), run.blaming(routes):
@@ -81,17 +90,53 @@ def loads(
 
         with run.timed("lanes"):
             result["lane_loads"] = _core.lane_loads(net, tables, demand)
-    if run.has_product:
-        from netloom import extras, interop
-        from netloom.extras import commas
-
-        if extras.has("arrow"):
-            data = interop.table_bytes(found.to_arrow(), outputs.ending(options.output))
-        else:
-            data = commas.loads_csv(found, net)
-        result["output"] = run.write(data)
+    _write(run, net, found, result)
     return run.finish(
         result,
         lambda: results.loads_text(result) + users.text(result, hottest),
         interrupted=found.stopped == "interrupted",
     )
+
+
+def _hashed(
+    run: Run, net: Fabric, demand: Traffic, hashing: Hashing, refused: list[str], hottest: int
+) -> int:
+    """The loads of flows that choose by a hash: those of the median draw, and the spread over the draws."""
+    from netloom import _core
+    from netloom.cli.shared.exits import UsageError
+
+    if refused:
+        raise UsageError(f"{refused[0]}: expected routes that are tables; ecmp chooses flow by flow")
+    run.keeps()
+    with run.timed("loads"):
+        found, most = _core.ecmp_loads(
+            net,
+            demand,
+            pairs=hashing.pairs,
+            draws=hashing.draws,
+            seed=run.seed,
+            threads=run.threads,
+            work=run.work,
+            time_limit=run.left,
+        )
+    result: dict[str, Any] = {
+        **results.loads_result(net, found, demand, count=hottest),
+        "spread": spread(most),
+        "findings": run.findings,
+    }
+    _write(run, net, found, result)
+    return run.finish(result, lambda: results.loads_text(result), interrupted=found.stopped == "interrupted")
+
+
+def _write(run: Run, net: Fabric, found: LinkLoads, result: dict[str, Any]) -> None:
+    """The product: the load of every link."""
+    if not run.has_product:
+        return
+    from netloom import extras, interop
+    from netloom.extras import commas
+
+    if extras.has("arrow"):
+        data = interop.table_bytes(found.to_arrow(), outputs.ending(run.options.output))
+    else:
+        data = commas.loads_csv(found, net)
+    result["output"] = run.write(data)

@@ -403,6 +403,11 @@ impl Fabric {
         Fabric { groups: Some(groups), ..self.clone() }
     }
 
+    /// The same fabric, of which detection says what its cables tell.
+    pub fn without_groups(&self) -> Fabric {
+        Fabric { groups: None, ..self.clone() }
+    }
+
     /// Stated groups of a dragonfly, one a switch.
     pub fn groups(&self) -> Option<&[u32]> {
         self.groups.as_deref()

@@ -86,7 +86,7 @@ macro_rules! numbers {
 }
 
 numbers! {
-    bytes 0, busiest 0, copies 0, count 0, depth 0, destination 0, destinations 0, draw 0, each 0, ecn_bytes 0, endpoints 0, first 0,
+    bytes 0, busiest 0, copies 0, count 0, depth 0, destination 0, destinations 0, draw 0, draws 1, each 0, ecn_bytes 0, endpoints 0, first 0,
     frozen 0, grid 0, hop_bits 0, hosts 0, index 0, interval 0, islands 1, links 0, lmc 0, max_changes 0, max_iterations 0, more 0,
-    most 0, random_links 0, random_switches 0, ranges 0, ranks_per_host 0, rounds 0, seed 0, size 0, source 0, steps 0, threads 0, work 0,
+    most 0, pairs 1, random_links 0, random_switches 0, ranges 0, ranks_per_host 0, rounds 0, seed 0, size 0, source 0, steps 0, threads 0, work 0,
 }

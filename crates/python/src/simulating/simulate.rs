@@ -183,7 +183,7 @@ impl Prepared {
             })?;
             checked.map_err(|e| stage.raise(py, e))?;
         }
-        if let Routing::PerPacket(_) | Routing::ByMode(_) = routing {
+        if let Routing::PerPacket(_) | Routing::Hashed(_) | Routing::ByMode(_) = routing {
             let shape = &stage.shared.structure().shape;
             compose::upward(&stage.scene.scenario, word, shape).map_err(|e| stage.raise(py, e))?;
         }

@@ -23,7 +23,7 @@ const PASSES: usize = 200;
 /// The lane of every set of turns, from 0 on without gaps; `None` if they take more than `most` lanes.
 pub(super) fn assign(links: usize, pairs: &Pairs, most: usize) -> Option<Vec<u8>> {
     if pairs.sets().is_empty() {
-        return Some(Vec::new());
+        return with_switches(links, pairs).map(|_| Vec::new());
     }
     let mut best: Option<(usize, Vec<u8>)> = None;
     let starts = starts(pairs);
@@ -61,6 +61,12 @@ pub(super) fn assign(links: usize, pairs: &Pairs, most: usize) -> Option<Vec<u8>
     best.map(|best| best.1)
 }
 
+/// Lane 0 with what goes to switches; `None` if that alone closes a circle.
+fn with_switches(links: usize, pairs: &Pairs) -> Option<Lane> {
+    let mut lane = Lane::new(links, pairs.turns().len());
+    lane.take(pairs.turns(), pairs.to_switches()).then_some(lane)
+}
+
 /// Orders to begin with: as they come; what turns most first; what turns often first.
 fn starts(pairs: &Pairs) -> Vec<Vec<usize>> {
     let natural: Vec<usize> = (0..pairs.sets().len()).collect();
@@ -84,7 +90,7 @@ fn first_fit(
     most: usize,
     steps: &mut u64,
 ) -> Option<(usize, Vec<u8>)> {
-    let mut lanes: Vec<Lane> = Vec::new();
+    let mut lanes: Vec<Lane> = vec![with_switches(links, pairs)?];
     let mut of = vec![0; pairs.sets().len()];
     for &set in order {
         let turns = &pairs.sets()[set];

@@ -5,6 +5,9 @@
 //! leaves on lanes so that no lane's links wait for each other in a circle. A pair's service level is its lane, the same
 //! everywhere on its way, and the same for both directions: a connection has one.
 //!
+//! What hosts send to switches' own LIDs, as what reads counters does, goes on data lanes too. It is counted on level 0, which such
+//! packets have unless somebody says otherwise. Where the shortest ways to switches would make circles there, they go by up*/down* ways.
+//!
 //! | module | idea |
 //! |---|---|
 //! | `balance` | tables: the least used of the shortest ways |
@@ -22,11 +25,12 @@ mod lanes;
 mod turns;
 
 use balance::{FreeTurns, Prefer};
-use netloom_model::{Fabric, LaneMap, LevelGroups, Levels, Routes};
+use netloom_model::{Fabric, LaneMap, LevelGroups, Levels, Routes, Table};
 use netloom_topology::Structure;
 
 use crate::context::EngineOptions;
 use crate::error::RoutingError;
+use crate::paths::PathSet;
 use crate::tables;
 
 /// Lanes that ports can have at most: lane 15 is for management.
@@ -46,7 +50,11 @@ pub fn layers(
     options: &EngineOptions,
 ) -> Result<Routes, RoutingError> {
     tables::check_lmc(options.lmc)?;
-    let made = |prefer, most| on_lanes(fabric, balance::route(fabric, options, prefer), most);
+    let made = |prefer, most| {
+        let routes = balance::route(fabric, options, prefer);
+        on_lanes(fabric, routes.clone(), 1)
+            .or_else(|| on_lanes(fabric, up_and_down_to_switches(fabric, structure, routes), most))
+    };
     let mut best = made(Prefer::Unused, MOST_LANES);
     let used = |best: &Option<Routes>| best.as_ref().map_or(MOST_LANES + 1, lanes_of);
     if used(&best) > COMMON_LANES {
@@ -58,8 +66,21 @@ pub fn layers(
     best.ok_or(RoutingError::Lanes { most: MOST_LANES })
 }
 
+/// The same tables, but that switches' own addresses are reached by up*/down* ways.
+fn up_and_down_to_switches(fabric: &Fabric, structure: &Structure, routes: Routes) -> Routes {
+    let Table::ByDest(mut lft) = routes.table else { unreachable!("by destination") };
+    let paths = PathSet::towards_switches(fabric, structure, fabric.switches().collect());
+    let space = fabric.dests(routes.lmc);
+    for (s, target) in fabric.switches().flat_map(|s| fabric.switches().map(move |target| (s, target))) {
+        if let Some(&link) = paths.links(s, target).first() {
+            lft.set(s, space.switch(target), Some(fabric.link_port(link)));
+        }
+    }
+    Routes::by_dest(fabric, routes.lmc, lft)
+}
+
 /// The same tables with the lanes that they need, whatever ways they are: at most so many; none where one is enough. `None` if
-/// more are needed, or packets between two leaves alone can wait for each other in a circle.
+/// more are needed, or packets between two leaves alone, or those to switches' own addresses, can wait for each other in a circle.
 pub fn on_lanes(fabric: &Fabric, routes: Routes, most: usize) -> Option<Routes> {
     let routes = Routes { lanes: None, ..routes };
     let pairs = turns::of_pairs(fabric, &routes);

@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use netloom_model::{Fabric, HostId, LinkId, NO_PORT, Routes, SwitchId};
+use netloom_model::{DestId, Fabric, HostId, LinkId, NO_PORT, Routes, SwitchId};
 
 use crate::circles::on_circles;
 
@@ -17,6 +17,8 @@ pub(super) struct Pairs {
     sets: Vec<Vec<u32>>,
     /// By set: the pairs of leaves, the lower first.
     leaves_of: Vec<Vec<(u16, u16)>>,
+    /// Turns of what leaves send to switches' own addresses, rising.
+    to_switches: Vec<u32>,
     /// By switch: its number among the leaves.
     number: Vec<u16>,
     leaves: usize,
@@ -38,6 +40,11 @@ impl Pairs {
         &self.sets
     }
 
+    /// The turns of what leaves send to switches' own addresses.
+    pub fn to_switches(&self) -> &[u32] {
+        &self.to_switches
+    }
+
     /// The pairs of leaves whose packets make a set of turns.
     pub fn leaves_of(&self, set: usize) -> &[(u16, u16)] {
         &self.leaves_of[set]
@@ -56,28 +63,49 @@ pub(super) fn of_pairs(fabric: &Fabric, routes: &Routes) -> Pairs {
     for (at, leaf) in leaves.iter().enumerate() {
         number[leaf.index()] = at as u16;
     }
-    let mut walk = Walk::new(fabric, routes);
+    let walk = Walk::new(fabric, routes);
     let on = walk.circles(&leaves);
-    let mut pairs =
-        Pairs { turns: Vec::new(), sets: Vec::new(), leaves_of: Vec::new(), number, leaves: leaves.len() };
+    let mut pairs = Pairs {
+        turns: Vec::new(),
+        sets: Vec::new(),
+        leaves_of: Vec::new(),
+        to_switches: Vec::new(),
+        number,
+        leaves: leaves.len(),
+    };
     if on.iter().all(|on| !on) {
         return pairs;
     }
     let mut known: HashMap<Vec<u32>, usize> = HashMap::new();
     let mut numbers: HashMap<(u32, u32), u32> = HashMap::new();
     let mut set = Vec::new();
+    let mut turns = Vec::new();
+    let mut number = |before: u32, link: u32| {
+        let next = numbers.len() as u32;
+        let turn = *numbers.entry((before, link)).or_insert(next);
+        if turn == next {
+            turns.push((before, link));
+        }
+        turn
+    };
+    for &leaf in &leaves {
+        for target in fabric.switches().filter(|&target| target != leaf) {
+            walk.to_switch(leaf, target, |before, link| {
+                if on[before as usize] && on[link as usize] {
+                    pairs.to_switches.push(number(before, link));
+                }
+            });
+        }
+    }
+    pairs.to_switches.sort_unstable();
+    pairs.to_switches.dedup();
     for (i, &a) in leaves.iter().enumerate() {
         for (j, &b) in leaves.iter().enumerate().skip(i + 1) {
             set.clear();
             for (from, to) in [(a, b), (b, a)] {
                 walk.visit(from, to, |before, link| {
                     if on[before as usize] && on[link as usize] {
-                        let next = numbers.len() as u32;
-                        let turn = *numbers.entry((before, link)).or_insert(next);
-                        if turn == next {
-                            pairs.turns.push((before, link));
-                        }
-                        set.push(turn);
+                        set.push(number(before, link));
                     }
                 });
             }
@@ -98,6 +126,7 @@ pub(super) fn of_pairs(fabric: &Fabric, routes: &Routes) -> Pairs {
             pairs.leaves_of[at].push((i as u16, j as u16));
         }
     }
+    pairs.turns = turns;
     pairs
 }
 
@@ -119,17 +148,17 @@ impl<'a> Walk<'a> {
     }
 
     /// By link: whether it is on a circle of waits, or waits for one that is.
-    fn circles(&mut self, leaves: &[SwitchId]) -> Vec<bool> {
+    fn circles(&self, leaves: &[SwitchId]) -> Vec<bool> {
         let mut after: Vec<Vec<u32>> = vec![Vec::new(); self.fabric.link_count()];
-        for &a in leaves {
-            for &b in leaves.iter().filter(|&&b| b != a) {
-                self.visit(a, b, |before, link| {
-                    let after = &mut after[before as usize];
-                    if !after.contains(&link) {
-                        after.push(link);
-                    }
-                });
+        let mut note = |before: u32, link: u32| {
+            let after = &mut after[before as usize];
+            if !after.contains(&link) {
+                after.push(link);
             }
+        };
+        for &a in leaves {
+            leaves.iter().filter(|&&b| b != a).for_each(|&b| self.visit(a, b, &mut note));
+            self.fabric.switches().filter(|&s| s != a).for_each(|s| self.to_switch(a, s, &mut note));
         }
         let waits: Vec<(u32, u32)> = (0..)
             .zip(&after)
@@ -145,20 +174,30 @@ impl<'a> Walk<'a> {
         let Some(sender) = sender else { return };
         for &host in &self.hosts[to.index()] {
             for path in 0..1 << self.routes.lmc {
-                let dest = space.host(host, path);
-                let (mut at, mut before) = (from, None::<LinkId>);
-                // No way is longer than there are switches; one that goes round is another check's to find.
-                for _ in 0..self.fabric.switch_count() {
-                    let port = self.routes.port(at, sender, dest);
-                    let link = (port != NO_PORT).then(|| self.fabric.link_at(at, port)).flatten();
-                    let Some(link) = link.filter(|&link| self.fabric.alive(link)) else { break };
-                    let Some(next) = self.fabric.link_to_switch(link) else { break };
-                    if let Some(before) = before {
-                        turn(before.0, link.0);
-                    }
-                    (at, before) = (next, Some(link));
-                }
+                self.follow((sender, from), space.host(host, path), &mut turn);
             }
+        }
+    }
+
+    /// The same of the packets from a leaf to a switch's own address.
+    fn to_switch(&self, from: SwitchId, to: SwitchId, mut turn: impl FnMut(u32, u32)) {
+        let Some(&sender) = self.hosts[from.index()].first() else { return };
+        self.follow((sender, from), self.routes.dests(self.fabric).switch(to), &mut turn);
+    }
+
+    /// Every turn of a packet between links of switches.
+    fn follow(&self, (sender, leaf): (HostId, SwitchId), dest: DestId, turn: &mut impl FnMut(u32, u32)) {
+        let (mut at, mut before) = (leaf, None::<LinkId>);
+        // No way is longer than there are switches; one that goes round is another check's to find.
+        for _ in 0..self.fabric.switch_count() {
+            let port = self.routes.port(at, sender, dest);
+            let link = (port != NO_PORT).then(|| self.fabric.link_at(at, port)).flatten();
+            let Some(link) = link.filter(|&link| self.fabric.alive(link)) else { break };
+            let Some(next) = self.fabric.link_to_switch(link) else { break };
+            if let Some(before) = before {
+                turn(before.0, link.0);
+            }
+            (at, before) = (next, Some(link));
         }
     }
 }

@@ -96,7 +96,9 @@ impl<'a> Ways<'a> {
                     _ => return &[],
                 }
             }
-            Scheme::Steered(..) | Scheme::Snooping(..) | Scheme::ByMode(..) => return &[], // refused before
+            Scheme::Steered(..) | Scheme::Hashed(..) | Scheme::Snooping(..) | Scheme::ByMode(..) => {
+                return &[]; // refused before
+            }
             Scheme::PerPacket(_, paths) => {
                 let Dest::Host(host, _) = self.space.resolve(address) else { return &[] };
                 let leaf = self.fabric.leaf(host);

@@ -107,7 +107,10 @@ pub(super) fn generate(spec: &Spec) -> Result<Fabric, SpecError> {
         local_bytes_per_s: spec.rate("local-speed")?.unwrap_or(speed),
         global_bytes_per_s: spec.rate("global-speed")?.unwrap_or(speed),
     };
-    dragonfly.build()
+    let fabric = dragonfly.build()?;
+    // A few shapes have the cables of a HyperX as well: what was asked for settles it.
+    let group = |s: usize| (s / dragonfly.switches as usize) as u32;
+    Ok(fabric.with_groups((0..fabric.switch_count()).map(group).collect::<Vec<u32>>()))
 }
 
 /// The arrangement that a spec names, or absolute.

@@ -13,6 +13,7 @@ mod fattree;
 mod lattice;
 mod megafly;
 mod quartz1;
+mod rail;
 mod spec;
 mod speed;
 mod two_level;
@@ -126,7 +127,7 @@ pub struct Generator {
 }
 
 /// All generators, in the order messages list them.
-pub static GENERATORS: [Generator; 14] = [
+pub static GENERATORS: [Generator; 15] = [
     Generator {
         name: "quartz1",
         example: "quartz1",
@@ -161,6 +162,13 @@ pub static GENERATORS: [Generator; 14] = [
         about: "extended generalised fat tree of any height",
         keys: xgft::KEYS,
         parse: xgft::generate,
+    },
+    Generator {
+        name: rail::NAME,
+        example: rail::EXAMPLE,
+        about: "machines of several adapters, adapter r of every machine of a unit on its leaf r",
+        keys: rail::KEYS,
+        parse: rail::generate,
     },
     Generator {
         name: dragonfly::NAME,

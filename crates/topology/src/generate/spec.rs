@@ -204,6 +204,15 @@ impl Maker {
         self.builder.cable(end, End::Host(host), self.bandwidth_bytes_per_s);
     }
 
+    /// Adapter `mlx5_<number>` of a machine, cabled to a switch.
+    pub fn adapter(&mut self, machine: &str, number: usize, switch: usize, port: usize) {
+        let mut host = HostSpec::new(format!("{machine} mlx5_{number}"), HOST_GUID + GUID_STEP * self.hosts);
+        machine.clone_into(&mut host.machine);
+        let host = self.builder.host(host);
+        self.hosts += 1;
+        self.builder.cable(End::Switch(switch, port as u16), End::Host(host), self.bandwidth_bytes_per_s);
+    }
+
     /// A cable between two switches, each given with its port.
     pub fn cable(&mut self, lower: (usize, usize), upper: (usize, usize)) {
         self.cable_at(lower, upper, self.bandwidth_bytes_per_s);

@@ -55,6 +55,8 @@ def loads_rows(result: Mapping[str, Any]) -> list[tuple[str, str]]:
         )
     if "lane_loads" in result:
         rows.append(_by_lane(result["lane_loads"]))
+    if "spread" in result:
+        rows.append(_over_draws(result["spread"]))
     if result["traffic_matched_by"] == "number":
         rows.append(("traffic", "matched to hosts by number: it does not say their names"))
     if result["stopped"] is not None:
@@ -66,6 +68,12 @@ def _by_lane(loads: list[float]) -> tuple[str, str]:
     """`load by lane  32 B on lane 0, 4 B on lane 1, at most`."""
     told = ", ".join(f"{render.size(load)} on lane {lane}" for lane, load in enumerate(loads))
     return ("load by lane", f"at most {told}")
+
+
+def _over_draws(spread: Mapping[str, Any]) -> tuple[str, str]:
+    """`over draws  100 B to 160 B in 90 % of 20; the median 120 B is shown`."""
+    low, median, high = (render.size(spread[key]) for key in ("p5", "p50", "p95"))
+    return ("over draws", f"{low} to {high} in 90 % of {spread['draws']}; shown is the median, {median}")
 
 
 def with_hottest(text: str, result: Mapping[str, Any]) -> str:

@@ -1,5 +1,7 @@
 //! Any scheme, for runs that are watched: one machine code for all of them, slower than their own.
 
+use std::num::NonZeroU32;
+
 use netloom_model::{DestId, HostId, LinkId, SwitchId};
 
 use super::{Choice, Here, Notified, Outputs, Way};
@@ -37,6 +39,7 @@ trait AnyType<'a>: Send {
     fn is_notified(&mut self, switch: SwitchId, address: DestId, notified: Notified) -> bool;
     fn snooped(&self) -> Option<Snooped>;
     fn keeps_order(&self) -> bool;
+    fn queue_pairs(&self) -> Option<NonZeroU32>;
 }
 
 impl<'a, C: Choice + Clone + 'a> AnyType<'a> for C {
@@ -94,6 +97,10 @@ impl<'a, C: Choice + Clone + 'a> AnyType<'a> for C {
 
     fn keeps_order(&self) -> bool {
         Choice::keeps_order(self)
+    }
+
+    fn queue_pairs(&self) -> Option<NonZeroU32> {
+        Choice::queue_pairs(self)
     }
 }
 
@@ -155,5 +162,9 @@ impl Choice for AnyChoice<'_> {
 
     fn keeps_order(&self) -> bool {
         self.0.keeps_order()
+    }
+
+    fn queue_pairs(&self) -> Option<NonZeroU32> {
+        self.0.queue_pairs()
     }
 }

@@ -4,6 +4,7 @@ mod adaptive;
 mod any;
 mod by_mode;
 mod draw;
+mod hashed;
 mod minimal;
 mod random;
 mod remote;
@@ -11,6 +12,8 @@ mod snooping;
 mod steer;
 mod table;
 mod way;
+
+use std::num::NonZeroU32;
 
 use netloom_model::{DestId, HostId, LinkId, SwitchId};
 
@@ -23,6 +26,7 @@ use crate::state_codec::{StateReader, StateWriter};
 pub use adaptive::Adaptive;
 pub(crate) use any::AnyChoice;
 pub use by_mode::ByMode;
+pub use hashed::Hashed;
 pub use random::RandomPerPacket;
 pub use remote::AdaptiveRemote;
 pub use snooping::Snooping;
@@ -126,6 +130,11 @@ pub trait Choice: Send {
 
     /// Whether it may listen to congestion notifications, see [`Choice::snoops`].
     const SNOOPS: bool = false;
+
+    /// Where all packets of a flow go one way: how many queue pairs two hosts have, each a flow.
+    fn queue_pairs(&self) -> Option<NonZeroU32> {
+        None
+    }
 
     /// How many lanes it needs.
     fn lanes(&self) -> u8 {

@@ -353,7 +353,11 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
     /// What tells a message from others, for draws: nothing of it depends on what other jobs do.
     fn mark(&self, from: HostId, address: DestId, mode: Option<Mode>, token: P::Token) -> u32 {
         let hosts = u64::from(from.0) << 32 | u64::from(address.0);
-        let identity = if mode == Some(Mode::InOrder) { 0 } else { self.program.identity(token) };
+        let identity = match self.choice.queue_pairs() {
+            Some(pairs) => self.program.identity(token) % u64::from(pairs.get()),
+            None if mode == Some(Mode::InOrder) => 0,
+            None => self.program.identity(token),
+        };
         (mixed(mixed(hosts) ^ identity) >> 32) as u32
     }
 
@@ -364,7 +368,8 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
         let record = self.register(to, Incoming { left, posted_ps, from, token });
         let posted_ps = there_ps;
         let mark = if C::DRAWS { self.mark(from, address, mode, token) } else { 0 };
-        let way = Way::of_mode(mode).bits();
+        let in_order = self.choice.queue_pairs().map(|_| Mode::InOrder);
+        let way = Way::of_mode(in_order.or(mode)).bits();
         let outgoing = Outgoing {
             next: NONE,
             record,
