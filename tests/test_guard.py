@@ -229,6 +229,21 @@ def test_what_somebody_else_applies_is_guarded_from_then_on(live):
     assert (live.settled().tables.table()[:, :hosts] == other.table()[:, :hosts]).all()
 
 
+def test_tables_that_somebody_loads_without_a_journal_are_replaced(live):
+    """No port changes: only who reads the tables notices."""
+    before = live.settled()
+    with guard(live) as guarding:
+        live.file.write_bytes(nl.route("random", before.fabric, seed=4).to_bytes())
+        live.manager.reload(seconds=SECONDS)
+        assert live.settled().tables != before.tables
+        assert guarding.wait(time.monotonic() + SECONDS)
+        done = guarding.mend()
+        assert (done.outcome, done.whole, done.lost_before) == ("applied", True, 0)
+        assert done.seen[0].startswith("entries that nobody was to change are others: ")
+        assert not guarding.wait(time.monotonic() + 2.0)
+    assert live.settled().tables == before.tables
+
+
 def test_a_manager_with_another_file_is_told_and_nothing_is_sent(live, tmp_path):
     before = live.settled()
     with guard(live) as guarding:
