@@ -131,7 +131,7 @@ def read_today(
     if missing.any():
         session.note(f"{name}: replaced what leads nowhere or is missing: {_number(int(missing.sum()))}")
     if repair and not asks_for_more:
-        return _revived(session, name, fabric, (routes, text))
+        return _revived(session, name, fabric, (routes, text), whole)
     given = whole.mixed(routes, list(range(fabric.hosts)))
     safe, loops = False, 0
     if detours[:, : fabric.hosts << routes.lmc].any():
@@ -166,15 +166,17 @@ def read_today(
     return Today(whole, _name(source), int(differs.sum()), given, safe, in_given, text, routes)
 
 
-def _revived(session: Session, name: str, fabric: Fabric, given: tuple[Routes, bytes]) -> Today:
-    """Today's routes with what is dead replaced, and nothing else unless what is left can deadlock."""
+def _revived(
+    session: Session, name: str, fabric: Fabric, given: tuple[Routes, bytes], whole: Routes
+) -> Today:
+    """Today's routes with what is dead replaced; `whole` where what is left of them can deadlock."""
     from netloom import _core
 
     routes, text = given
     with session.timed("repair"):
         alive = _core.repaired(fabric, routes, dead=True)
         changed = alive.changed_entries(routes)
-        lost = min(_core.dead_entries(fabric, routes), changed)
+        lost = changed if alive != whole else min(_core.dead_entries(fabric, routes), changed)
         cut_off = _core.check(fabric, alive, threads=session.threads).no_way_to_switch
     if cut_off:
         pairs = f"{units.count(cut_off)} pairs of a host and a switch's own LID"
