@@ -11,10 +11,11 @@ import pytest
 
 import netloom as nl
 from netloom import apply as applying
+from netloom._core import LaneTables
 from netloom.apply import planning
 from netloom.cli.apply import report
 from netloom.errors import LiveError
-from netloom.live import Access
+from netloom.live import Access, sl2vl
 
 FT2 = Path(__file__).resolve().parent / "data" / "opensm" / "ft2_32" / "ibnetdiscover.txt"
 
@@ -44,6 +45,23 @@ def test_a_plan_counts_entries_blocks_and_switches(fabric):
     assert switch in fabric.switch_table()["lid"]
     same = applying.plan(seen_as(fabric, old.to_bytes()), old)
     assert (same.changed_entries, list(same.stages), same.verified) == (0, [], True)
+
+
+def test_entries_led_around_to_switches_can_close_a_circle_on_any_lane():
+    """Three cables cut: ways around them to switches' own LIDs wait for each other, whatever lane it is."""
+    whole = nl.Fabric.generate("two-level:leaves=5,hosts=2,spines=3")
+    cut, _ = whole.damage(links=["leaf02[5]", "leaf04[3]", "leaf03[4]"])
+    before, fabric = (nl.Fabric.parse(one.to_bytes("ibnetdiscover")) for one in (whole, cut))
+    sound = nl.route("updn", fabric)
+    old = planning.read_tables(nl.route("updn", before).to_bytes(), fabric)
+    led_around = planning.mended(fabric, old)
+    places = sl2vl._places(fabric, True)
+    rows = np.tile(np.arange(16, dtype=np.uint8) % 15, (len(places), 1))
+    levels = LaneTables.parse(sl2vl.Tables(places, rows, 0, 0.0).dump(fabric), fabric, label="rows")
+    for lanes in (None, levels):
+        assert nl.check(fabric, led_around.with_lanes(lanes)).credit_loops
+        assert not nl.check(fabric, sound.with_lanes(lanes)).credit_loops
+    assert nl.mix(fabric, sound, led_around.with_lanes(levels)).credit_loops
 
 
 def test_entries_of_what_was_not_discovered_are_kept(fabric):

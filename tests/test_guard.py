@@ -25,6 +25,8 @@ import netloom as nl
 from apply_bed import FT2, Bed, bed, far, lost
 from netloom.apply.guarding import Guard, Guarded
 from netloom.live import OpenSM, missing_tools
+from netloom.live.mads import Mads, Request
+from netloom.live.tables import FORWARDING
 
 pytestmark = [
     pytest.mark.opensm,
@@ -227,6 +229,36 @@ def test_what_somebody_else_applies_is_guarded_from_then_on(live):
         assert followed(live, guarding, f"ReLink {cable}")[-1].whole
     hosts = before.fabric.hosts
     assert (live.settled().tables.table()[:, :hosts] == other.table()[:, :hosts]).all()
+
+
+def test_tables_that_somebody_loads_without_a_journal_are_replaced(live):
+    """No port changes: only who reads the tables notices."""
+    before = live.settled()
+    with guard(live) as guarding:
+        live.file.write_bytes(nl.route("random", before.fabric, seed=4).to_bytes())
+        live.manager.reload(seconds=SECONDS)
+        assert live.settled().tables != before.tables
+        assert guarding.wait(time.monotonic() + SECONDS)
+        done = guarding.mend()
+        assert (done.outcome, done.whole, done.lost_before) == ("applied", True, 0)
+        assert done.seen[0].startswith("entries that nobody was to change are others: ")
+        assert not guarding.wait(time.monotonic() + 2.0)
+    assert live.settled().tables == before.tables
+
+
+def test_a_switch_that_loses_its_tables_gets_them_again(live):
+    before = live.settled()
+    switch = before.fabric.switch_names.index("leaf03")
+    nothing = Request.subnet(int(before.fabric.switch_table()["lid"][switch]), FORWARDING, 0, b"\xff" * 64)
+    with guard(live) as guarding:
+        with Mads(live.sim.access, before.fabric) as mads:
+            assert mads.ask([nothing]).answered.all()
+        assert lost(live.settled()) > 0
+        assert guarding.wait(time.monotonic() + SECONDS)
+        done = guarding.mend()
+        assert (done.outcome, done.whole, done.lost_before > 0) == ("applied", True, True)
+        assert done.seen == ["entries that nobody was to change are others: leaf03"]
+    assert live.settled().tables == before.tables
 
 
 def test_a_manager_with_another_file_is_told_and_nothing_is_sent(live, tmp_path):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+import netloom as nl
+
 JOBS = "boxlib.toml"
 
 
@@ -89,6 +91,22 @@ def test_entries_that_lead_nowhere_are_refused_by_line_or_repaired(netloom, path
     assert result["repaired_entries"] == 1
     assert any(f["kind"] == "repaired" and "bad.lfts:6" in f["text"] for f in result["findings"])
     assert netloom.result("check", paths.ft2, "r.lfts")["ok"] is True
+
+
+def test_a_repair_says_what_it_leaves_without_a_way(netloom):
+    """A pod's only cable to a top switch: its hosts reach all others, but not that switch's own LID."""
+    tree = "xgft:m=2x2x3,w=1x2x2"
+    top = nl.Fabric.generate(tree).switch_names[-1]
+    netloom.ok("route", "ftree", tree, "-o", "old.lfts", "-q")
+    netloom.ok("fabric", "damage", tree, "--link", f"{top}[3]", "-o", "cut.net", "-q")
+    words = ("--from", "old.lfts", "--repair", "-o", "r.lfts")
+    done = netloom("optimize", "cut.net", "all-to-all", *words)
+    # Four hosts hang below the cable.
+    assert "old.lfts: 4 pairs of a host and a switch's own LID have no up*/down* way left" in done.err
+    fabric = nl.Fabric.read(netloom.folder / "cut.net")
+    report = nl.check(fabric, nl.Routes.read(netloom.folder / "r.lfts", fabric))
+    assert (report.unreachable_hosts, report.credit_loops) == (0, 0)
+    assert (report.unreachable_management, report.no_way_to_switch) == (4, 4)
 
 
 def test_after_a_cable_is_cut_todays_routes_are_repaired(netloom, paths, today):

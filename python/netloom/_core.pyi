@@ -926,6 +926,9 @@ class CheckReport:
     @property
     def credit_loops(self) -> int: ...
     @property
+    def switch_credit_loops(self) -> int:
+        """Such groups with packets to switches' own LIDs, where pairs have levels that keep hosts' apart."""
+    @property
     def lanes(self) -> int:
         """Lanes that were told apart: 1 where links alone have no cycle, or there are no lanes."""
     @property

@@ -132,6 +132,7 @@ KINDS: dict[str, tuple[Severity, Class]] = {
     "unreachable": ("error", "hosts"),
     "loop": ("error", "hosts"),
     "credit-loop": ("error", "hosts"),
+    "switch-credit-loop": ("note", "management"),
     "missing-entry": ("error", "hosts"),
     "invalid-entry": ("error", "hosts"),
     "up-down": ("warning", "hosts"),

@@ -84,11 +84,14 @@ def with_entries(
         entries = (entry for _, s, e in probes for entry in _ENTRY.findall(source, s, e))
         if not any(is_foreign(int(lid, 16), rest) for lid, _, rest in entries):
             continue
+        # The same LIDs come in every table.
+        foreign = _Foreign(is_foreign)
         for guid, start, end in parts:
             rows = extra.setdefault(guid, {})
             for lid, port, rest in _ENTRY.findall(source, start, end):
-                useful = int(port) != _NO_PATH if leads is None else (guid, int(port)) in leads
-                if useful and is_foreign(int(lid, 16), rest):
+                if not foreign[lid, rest]:
+                    continue
+                if int(port) != _NO_PATH if leads is None else (guid, int(port)) in leads:
                     rows.setdefault(int(lid, 16), b"0x%s %s%s" % (lid, port, rest))
     if not extra and not whole:
         return file
@@ -99,6 +102,18 @@ def with_entries(
         out += [line for line in lines if line]
     out += [table.rstrip(b"\n") for table in whole.values()]
     return b"\n".join(out) + b"\n"
+
+
+class _Foreign(dict[tuple[bytes, bytes], bool]):
+    """Whether a LID is foreign, by its digits and what is written behind its port: each asked once."""
+
+    def __init__(self, is_foreign: IsForeign) -> None:
+        self._is_foreign = is_foreign
+
+    def __missing__(self, entry: tuple[bytes, bytes]) -> bool:
+        lid, rest = entry
+        self[entry] = found = self._is_foreign(int(lid, 16), rest)
+        return found
 
 
 def plain(data: bytes) -> bytes:
@@ -112,8 +127,8 @@ def plain(data: bytes) -> bytes:
 
 def lids(data: bytes, is_foreign: IsForeign) -> list[int]:
     """The foreign LIDs in a file of routes, as text."""
-    found = {int(lid, 16) for lid, _, rest in _ENTRY.findall(data) if is_foreign(int(lid, 16), rest)}
-    return sorted(found)
+    foreign = _Foreign(is_foreign)
+    return sorted({int(lid, 16) for lid, _, rest in _ENTRY.findall(data) if foreign[lid, rest]})
 
 
 def of_fabric(fabric: Fabric) -> IsForeign:

@@ -89,6 +89,12 @@ impl PyCheckReport {
         self.report.credit_loops
     }
 
+    /// Such groups with packets to switches' own LIDs, where pairs have levels that keep hosts' apart.
+    #[getter]
+    fn switch_credit_loops(&self) -> u64 {
+        self.report.switch_credit_loops
+    }
+
     /// Lanes that were told apart: 1 where links alone have no cycle, or there are no lanes.
     #[getter]
     fn lanes(&self) -> u8 {

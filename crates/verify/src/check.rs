@@ -11,7 +11,7 @@
 
 use std::collections::BTreeMap;
 
-use netloom_model::{DestId, Fabric, HostId, LaneMap, Lft, Routes, SwitchId, Table};
+use netloom_model::{DestId, Fabric, HostId, LaneMap, Lft, LinkId, Routes, SwitchId, Table};
 use netloom_topology::Structure;
 use rayon::prelude::*;
 
@@ -152,15 +152,28 @@ impl Part {
         }
         let text = if let Some(lanes) = lanes {
             let found = lane_loops(fabric, context.routes, lanes);
-            (report.lanes, report.credit_loops, report.cycle) =
-                (found.lanes, found.credit_loops, found.cycle);
-            let lanes =
-                report.cycle.iter().map(|&(l, lane)| format!("{} lane {lane}", fabric.describe_link(l)));
-            let lanes: Vec<String> = lanes.collect();
+            (report.lanes, report.credit_loops, report.switch_credit_loops) =
+                (found.lanes, found.credit_loops, found.switch_credit_loops);
+            report.cycle = found.cycle;
+            let told = |cycle: &[(LinkId, u8)]| -> Vec<String> {
+                cycle.iter().map(|&(l, lane)| format!("{} lane {lane}", fabric.describe_link(l))).collect()
+            };
+            let lanes = told(&report.cycle);
             let of = match report.lanes {
                 1 => "with all packets on one lane".to_owned(),
                 many => format!("on {many} lanes"),
             };
+            if !found.switch_cycle.is_empty() {
+                let lanes = told(&found.switch_cycle);
+                self.note(FindingKind::SwitchCreditLoop, true, || {
+                    format!(
+                        "pairs of hosts are kept apart by their levels; with packets to switches' own LIDs too (those that read \
+                         counters), {} lanes of links can wait for each other: {}",
+                        lanes.len(),
+                        lanes.join("; ")
+                    )
+                });
+            }
             format!("{of}, {} lanes of links wait for each other: {}", lanes.len(), lanes.join("; "))
         } else {
             report.cycle = cycle.iter().map(|&l| (l, 0)).collect();

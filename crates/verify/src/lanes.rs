@@ -7,6 +7,11 @@
 //! Packets are followed from the hosts, once an address and service level. Where pairs have no level of their own a
 //! message may have any, so all are followed that differ in some table.
 //!
+//! Switches' own LIDs are addresses too: subnet management by directed route needs no tables, but what reads counters
+//! goes by LID, on data lanes. No pair's level says which, so every level is followed there. Where pairs of hosts have levels,
+//! circles that only such packets close are counted apart: OpenSM's dfsssp keeps pairs of hosts apart, and leaves out what goes to
+//! switches whose port 0 has no SL-to-VL table (`osm_ucast_dfsssp.c`).
+//!
 //! While switches change from one set of tables to another a packet may meet entries of both: it is followed by both at every switch.
 
 use netloom_model::{DestId, Fabric, HostId, LaneMap, LinkId, NO_PORT, Routes, SERVICE_LEVELS, Table};
@@ -22,6 +27,11 @@ pub struct LaneReport {
     pub credit_loops: u64,
     /// A shortest cycle of the first, or nothing.
     pub cycle: Vec<(LinkId, u8)>,
+    /// Where pairs have levels of their own, and the groups above are none: such groups where packets to switches' own LIDs are
+    /// counted too, on any level.
+    pub switch_credit_loops: u64,
+    /// A shortest cycle of the first of these, or nothing.
+    pub switch_cycle: Vec<(LinkId, u8)>,
 }
 
 /// Looks for credit loops among lanes.
@@ -40,77 +50,99 @@ pub fn mixed_lane_loops(fabric: &Fabric, old: &Routes, new: &Routes, lanes: &Lan
 fn loops(fabric: &Fabric, tables: &[&Routes], lanes: &LaneMap) -> LaneReport {
     let routes = tables[0];
     let width = u32::from(lanes.lanes().max(1));
-    let mut waits = Waits::new(fabric, width);
-    let mut seen = vec![0u32; fabric.link_count() * width as usize];
-    let mut stamp = 0;
-    let classes = levels(fabric, lanes);
     let by_source = tables.iter().any(|one| matches!(one.table, Table::UpBySource { .. }));
     let space = routes.dests(fabric);
-    let mut used = 0;
     let alive = |h: &HostId| fabric.alive(fabric.host_link(*h));
     let hosts: Vec<HostId> = fabric.hosts().filter(alive).collect();
+    let mut follower = Follower {
+        fabric,
+        tables,
+        lanes,
+        waits: Waits::new(fabric, width),
+        seen: vec![0; fabric.link_count() * width as usize],
+        stamp: 0,
+        highest: 0,
+    };
+    let any = any_levels(fabric, lanes);
+    let levels = lanes.levels().map_or_else(|| any.clone(), |own| (0..own.count()).collect());
     for &to in &hosts {
-        for path in 0..1 << routes.lmc {
-            let dest = space.host(to, path);
-            for &level in &classes {
-                stamp += 1;
-                for &from in hosts.iter().filter(|&&from| from != to) {
-                    if lanes.level(from, to).is_some_and(|own| own != level) {
-                        continue;
-                    }
-                    stamp += u32::from(by_source);
-                    let packet = Packet { from, dest, level };
-                    used = used.max(follow(fabric, tables, lanes, &packet, &mut waits, (&mut seen, stamp)));
-                }
+        for (path, &level) in
+            (0..1 << routes.lmc).flat_map(|path| levels.iter().map(move |level| (path, level)))
+        {
+            let sends = |from: &HostId| *from != to && lanes.level(*from, to).is_none_or(|own| own == level);
+            let from = hosts.iter().copied().filter(sends);
+            follower.follow_all(from, space.host(to, path), level, by_source);
+        }
+    }
+    let to_switches = |follower: &mut Follower| {
+        for (switch, &level) in fabric.switches().flat_map(|s| any.iter().map(move |level| (s, level))) {
+            follower.follow_all(hosts.iter().copied(), space.switch(switch), level, false);
+        }
+    };
+    // Tables by source say nothing of switches' own LIDs.
+    let apart = lanes.levels().is_some();
+    if !apart && !by_source {
+        to_switches(&mut follower);
+    }
+    let (credit_loops, cycle) = follower.waits.cycles(fabric);
+    let mut report = LaneReport { lanes: follower.highest + 1, credit_loops, cycle, ..LaneReport::default() };
+    if apart && !by_source && credit_loops == 0 {
+        to_switches(&mut follower);
+        (report.switch_credit_loops, report.switch_cycle) = follower.waits.cycles(fabric);
+    }
+    report
+}
+
+/// Follows packets, and notes what waits for what.
+struct Follower<'a> {
+    fabric: &'a Fabric,
+    tables: &'a [&'a Routes],
+    lanes: &'a LaneMap,
+    waits: Waits,
+    /// By lane of a link: the last packets that came there.
+    seen: Vec<u32>,
+    stamp: u32,
+    /// The highest lane of all.
+    highest: u8,
+}
+
+impl Follower<'_> {
+    /// Packets of several hosts to one address: one that comes to where another was is followed no further, unless tables go by source.
+    fn follow_all(&mut self, from: impl Iterator<Item = HostId>, dest: DestId, level: u8, by_source: bool) {
+        self.stamp += 1;
+        for from in from {
+            self.stamp += u32::from(by_source);
+            self.follow(from, dest, level);
+        }
+    }
+
+    /// Follows one packet by all tables until it arrives, is lost, or is where one before it was.
+    fn follow(&mut self, from: HostId, dest: DestId, level: u8) {
+        let (fabric, lanes) = (self.fabric, self.lanes);
+        let first = lanes.first_lane(from.0, level);
+        let mut open = vec![(fabric.host_link(from), first)];
+        self.highest = self.highest.max(first);
+        while let Some((link, lane)) = open.pop() {
+            let Some(switch) = fabric.link_to_switch(link) else { continue };
+            let here = self.waits.vertex(link, lane);
+            if std::mem::replace(&mut self.seen[here as usize], self.stamp) == self.stamp {
+                continue;
+            }
+            for routes in self.tables {
+                let port = routes.port(switch, from, dest);
+                let out = (port != NO_PORT).then(|| fabric.link_at(switch, port)).flatten();
+                let Some(out) = out.filter(|&out| fabric.alive(out)) else { continue };
+                let next = lanes.lane(link.0, out.0, level);
+                self.waits.add(fabric, here, out, next);
+                self.highest = self.highest.max(next);
+                open.push((out, next));
             }
         }
     }
-    let (credit_loops, cycle) = waits.cycles(fabric);
-    LaneReport { lanes: used + 1, credit_loops, cycle }
 }
 
-struct Packet {
-    from: HostId,
-    dest: DestId,
-    level: u8,
-}
-
-/// Follows one packet by all tables until it arrives, is lost, or is where one before it was. The highest lane that it was on.
-fn follow(
-    fabric: &Fabric,
-    tables: &[&Routes],
-    lanes: &LaneMap,
-    packet: &Packet,
-    waits: &mut Waits,
-    (seen, stamp): (&mut [u32], u32),
-) -> u8 {
-    let first = lanes.first_lane(packet.from.0, packet.level);
-    let mut open = vec![(fabric.host_link(packet.from), first)];
-    let mut highest = first;
-    while let Some((link, lane)) = open.pop() {
-        let Some(switch) = fabric.link_to_switch(link) else { continue };
-        let here = waits.vertex(link, lane);
-        if std::mem::replace(&mut seen[here as usize], stamp) == stamp {
-            continue;
-        }
-        for routes in tables {
-            let port = routes.port(switch, packet.from, packet.dest);
-            let out = (port != NO_PORT).then(|| fabric.link_at(switch, port)).flatten();
-            let Some(out) = out.filter(|&out| fabric.alive(out)) else { continue };
-            let next = lanes.lane(link.0, out.0, packet.level);
-            waits.add(fabric, here, out, next);
-            highest = highest.max(next);
-            open.push((out, next));
-        }
-    }
-    highest
-}
-
-/// Service levels that pairs can have, one of each set that all tables treat alike.
-fn levels(fabric: &Fabric, lanes: &LaneMap) -> Vec<u8> {
-    if let Some(levels) = lanes.levels() {
-        return (0..levels.count()).collect();
-    }
+/// One service level of each set that all tables treat alike.
+fn any_levels(fabric: &Fabric, lanes: &LaneMap) -> Vec<u8> {
     let mut found: Vec<u8> = Vec::new();
     for level in 0..SERVICE_LEVELS {
         let alike = |other: u8| {

@@ -15,6 +15,8 @@ pub enum FindingKind {
     Loop,
     /// A cycle of channels that wait for each other.
     CreditLoop,
+    /// The same among lanes, closed only by packets to switches' own addresses.
+    SwitchCreditLoop,
     /// A table without an entry for an address that it could reach.
     MissingEntry,
     /// An entry that leads nowhere sensible.
@@ -35,6 +37,7 @@ impl FindingKind {
             FindingKind::NoWayToSwitch => "no-way-to-switch",
             FindingKind::Loop => "loop",
             FindingKind::CreditLoop => "credit-loop",
+            FindingKind::SwitchCreditLoop => "switch-credit-loop",
             FindingKind::MissingEntry => "missing-entry",
             FindingKind::InvalidEntry => "invalid-entry",
             FindingKind::UpDown => "up-down",
@@ -77,8 +80,11 @@ pub struct CheckReport {
     pub detours: u64,
     /// Groups of channels (strongly connected components of the channel dependency graph of what hosts send) that can
     /// wait for each other in a cycle; 0 means free of deadlock. A channel is a link, or a lane of a link where there are
-    /// lanes and links alone have cycles.
+    /// lanes and links alone have cycles. Packets to switches' own addresses count too, unless pairs of hosts have levels.
     pub credit_loops: u64,
+    /// Where pairs of hosts have levels and the groups above are none: such groups with packets to switches' own addresses, which may
+    /// have any level. Told, but no fault: OpenSM's engines that use lanes have the same.
+    pub switch_credit_loops: u64,
     /// Lanes that were told apart: 1 where links alone are free of cycles, or there are no lanes.
     pub lanes: u8,
     /// A shortest cycle of the first such group: each waits for the next, the last for the first.

@@ -1,10 +1,11 @@
 """A fabric guarded: where a cable or switch fails, tables lead around it; where it is back, the old ones do.
 
 OpenSM's `file` engine is blind: after a cut it loads the same file again, dead entries and all. The guard
-asks for the state of every port of switches again and again, and at once when OpenSM's log tells of a trap.
-When one differs it looks at the whole fabric and plans the change from what is in force to the tables that it
-guards, with what leads nowhere led around it: the change that `apply send --mend` would make. Where all is
-back, the change is the one to exactly these tables.
+asks for the state of every port of switches again and again, and at once when OpenSM's log tells of a trap;
+and for a part of the tables each time, so that all are read in turn. When something differs it looks at the
+whole fabric and plans the change from what is in force to the tables that it guards, with what leads nowhere
+led around it: the change that `apply send --mend` would make. Where all is back, the change is the one to
+exactly these tables.
 
 Invariants: what is sent is a verified plan, journaled, read back, and undone where it does not hold, as any
 other change. Where the fabric, the manager or the file is not the one that was guarded, nothing is sent.
@@ -24,6 +25,7 @@ from dataclasses import dataclass, field
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal
 
+from netloom.apply.held import Held
 from netloom.apply.planning import Plan, Seen, look, lost_pairs, plan, read_tables
 from netloom.apply.recovery import recover
 from netloom.apply.sending import INTERRUPTED, SECONDS, Applied, apply
@@ -43,6 +45,8 @@ if TYPE_CHECKING:
 
 EVERY = 0.5
 """Seconds between two looks at all cables, unless the log tells of something sooner."""
+READ_ALL = 15.0
+"""Seconds in which all entries are read once, a part at each look, while nothing seems to change."""
 _STEP = 0.02
 _AGAIN = 1.0
 """Seconds until what was refused is tried again."""
@@ -131,9 +135,15 @@ class Guard:
         """The first change since the guarded tables were in force as a whole."""
         self._states: dict[Port, str | None] = {}
         """What ports were when the fabric was discovered that the tables in force are for."""
+        self._heard: dict[Port, str | None] | None = None
+        """What ports said at the last look, if no change was made since."""
         self._odd: dict[Port, str | None] = {}
         """Ports that said something else than discovery did."""
         self._refused = False
+        self._held: Held | None = None
+        """What switches should hold; None where that is not known."""
+        self._astray: list[str] = []
+        """Switches that held something else."""
         self._told = ""
         self.said: Callable[[str], object] = self._tell
         """Hears what keeps the guard from its work, and whose tables are guarded."""
@@ -164,6 +174,7 @@ class Guard:
             if finding := self._rival(seen):
                 raise LiveError(finding["text"])
             self._choose(seen)
+            self._held = Held(seen.fabric, seen.tables)
         self._guids = {guid for guid, _, _ in blocks(self._tables)}
         self._log = self.manager.log_size() or 0
         self._asked = time.monotonic()
@@ -232,7 +243,8 @@ class Guard:
             if (due or self._log_tells()) and self._is_there():
                 self._asked = time.monotonic()
                 try:
-                    differs = self._ask() != self._states
+                    self._heard = self._ask()
+                    differs = self._heard != self._states or self._is_astray()
                 except LiveError as error:
                     self._say(str(error))
                     with contextlib.suppress(LiveError):
@@ -287,9 +299,13 @@ class Guard:
                 ended = recover(
                     self.access, self.manager, self.journal, allow=self._allow, seconds=self._wait
                 )
-            before = self._ask()
+            before = self._ask() if self._heard is None else self._heard
+            self._heard = None
             seen = look(self.access, self.manager.routes_file)
             told = changes(self._fabric, seen.fabric)
+            if self._astray:
+                told.append(f"entries that nobody was to change are others: {', '.join(self._astray[:3])}")
+            self._astray = []
             wrong = self._another(seen) or self._rival(seen)
             if wrong is not None:
                 self._refused = True
@@ -311,6 +327,8 @@ class Guard:
         outcome = done.outcome if done is not None else "dry run" if planned.verified else "refused"
         self._refused = outcome in _WRONG
         self._fabric = seen.fabric
+        sent = done is not None and outcome == "applied"
+        self._held = None if outcome in _WRONG else Held(seen.fabric, planned.routes if sent else seen.tables)
         self._watch(seen.fabric)
         self._states = self._agreed(before, self._ask(), seen.fabric)
         if not self._refused:
@@ -444,6 +462,13 @@ class Guard:
             if other is not None:
                 found[other] = state
         return found
+
+    def _is_astray(self) -> bool:
+        """Whether a part of the tables, the next at each look, is not what it should be."""
+        if self._held is None:
+            return False
+        self._astray = self._held.others(self._mads, self._every / READ_ALL)
+        return bool(self._astray)
 
     def _agreed(
         self, before: dict[Port, str | None], now: dict[Port, str | None], fabric: Fabric

@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from netloom import reading
-from netloom.apply.channels import waits_in_a_circle
 from netloom.errors import NetloomError, RoutingError
 from netloom.findings import Finding, finding, findings
 from netloom.foreign_entries import blocks, with_entries
@@ -32,7 +31,8 @@ BLOCK = 64
 """LIDs of a forwarding table that one management packet sets."""
 STAGES = 8
 """How many stages a change may have unless told."""
-_NONE = 65535
+NONE = 65535
+"""No entry, in tables of ports."""
 
 
 @dataclass(frozen=True)
@@ -271,15 +271,18 @@ def with_lanes_in_force(seen: Seen, new: Routes, threads: int = 0) -> tuple[bool
         lanes = _core.LaneTables.parse(rows, seen.fabric, label="SL-to-VL tables in force")
     except NetloomError as error:
         return False, f"the lanes in force cannot be read: {error}"
-    report = _core.check(seen.fabric, new.with_lanes(lanes), threads=threads)
-    if lanes.uniform or report.credit_loops or waits_in_a_circle(seen.fabric, [new], lanes):
+    on_lanes = new.with_lanes(lanes)
+    report = _core.check(seen.fabric, on_lanes, threads=threads)
+    if lanes.uniform or report.credit_loops:
         # With the same row everywhere a packet never changes its lane: as good as one.
         return False, (
             "the lanes in force do not break it at every service level; routes that came with lanes need "
-            "these first: netloom lanes load FILE --yes"
+            "these first: netloom lanes load FILE --yes; where pairs of hosts have levels of their own "
+            "(layers, dor on a torus) no switch knows whether programs keep to them: --allow credit-loop "
+            "says that they do"
         )
     held = f"the {report.lanes} lanes in force break it, at every service level"
-    if waits_in_a_circle(seen.fabric, [seen.tables, new], lanes):
+    if _core.mix(seen.fabric, seen.tables, on_lanes, threads=threads).credit_loops:
         return False, (
             f"{held}, but not in all mixes of old and new entries, which are there for a moment: "
             "--allow credit-loop goes on"
@@ -316,7 +319,7 @@ def last_entries(fabric: Fabric, old: Routes, new: Routes) -> list[tuple[int, in
     for switch in np.flatnonzero(differ.any(axis=1)):
         last = order[np.flatnonzero(differ[switch, order])[-1]]
         port = int(ports[switch, last])
-        if port != _NONE:
+        if port != NONE:
             found.append((int(switches[switch]), int(addresses[last]), port))
     return found
 
@@ -378,7 +381,7 @@ def _same_addresses(fabric: Fabric, routes: Routes) -> None:
         )
     if fabric.lmc and fabric.hosts:
         hosts = routes.table()[:, : fabric.hosts << fabric.lmc].reshape(fabric.switches, fabric.hosts, -1)
-        if (hosts[:, :, 1:] == _NONE).all() and not (hosts[:, :, 0] == _NONE).all():
+        if (hosts[:, :, 1:] == NONE).all() and not (hosts[:, :, 0] == NONE).all():
             raise RoutingError(
                 f"LMC mismatch: the routes are for one address a host, the fabric has LMC {fabric.lmc}: make "
                 "routes from a dump of this fabric"

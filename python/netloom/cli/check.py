@@ -185,7 +185,7 @@ def _report(fabric: Fabric, report: CheckReport, tables: Routes, file: str) -> d
     result |= {key: getattr(report, key) for key in ("unreachable_pairs", "detours")}
     result |= {key: getattr(report, key) for key, _ in _COUNTS}
     result["invalid_entries"] += len(told)
-    result |= {"lanes": report.lanes, "cycle": report.cycle}
+    result |= {key: getattr(report, key) for key in ("switch_credit_loops", "lanes", "cycle")}
     told_of = [*fault_lines(tables.faults, file), *of_routes(fabric, report)]
     return {**result, "ok": not bad(told_of), "findings": told_of}
 

@@ -19,7 +19,7 @@ import struct
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -136,7 +136,7 @@ class Mads:
 
     def __enter__(self) -> Mads:
         kept = _kept.get(_key(self._access))
-        self._child = kept.pop() if kept else _Child(self._access)
+        self._child = kept.children.pop() if kept and kept.children else _Child(self._access)
         return self
 
     def __exit__(
@@ -145,7 +145,7 @@ class Mads:
         assert self._child is not None
         kept = _kept.get(_key(self._access))
         if kept is not None and value is None and self._child.whole:
-            kept.append(self._child)
+            kept.children.append(self._child)
         else:
             self._child.end()
         self._child = None
@@ -213,6 +213,9 @@ class Mads:
     def _found_ways(self) -> Ways:
         """The ways from where this machine is."""
         assert self._fabric is not None, "subnet management needs the fabric: its ways"
+        kept = _kept.get(_key(self._access))
+        if kept is not None and kept.ways is not None and kept.fabric is self._fabric:
+            return kept.ways
         own = self._ask([Request.along(b"", _NODE_INFO)])
         if not own.answered[0]:
             raise LiveError(f"{self._access.what}: this machine's own port does not answer (NodeInfo)")
@@ -231,7 +234,10 @@ class Mads:
                 f"{self._access.what}: this machine is at switch 0x{guid:016x}, which is not in the dump: "
                 "a dump of another fabric or plane, or of before that switch came"
             )
-        return Ways(self._fabric, guids.index(guid), out)
+        ways = Ways(self._fabric, guids.index(guid), out)
+        if kept is not None:
+            kept.fabric, kept.ways = self._fabric, ways
+        return ways
 
 
 class _Child:
@@ -302,8 +308,18 @@ class _Child:
         process.end_client(self._process)
 
 
-_kept: dict[tuple[object, ...], list[_Child]] = {}
-"""By access: children that wait for the next who asks, while somebody keeps them."""
+@dataclass
+class _Kept:
+    """What waits for the next who asks."""
+
+    children: list[_Child] = field(default_factory=list)
+    fabric: Fabric | None = None
+    ways: Ways | None = None
+    """Those of the fabric."""
+
+
+_kept: dict[tuple[object, ...], _Kept] = {}
+"""By access, while somebody keeps it."""
 
 
 def _key(access: Access) -> tuple[object, ...]:
@@ -314,14 +330,16 @@ def _key(access: Access) -> tuple[object, ...]:
 def keeping(access: Access) -> Iterator[None]:
     """Until this block ends, children of an access stay for who asks next: starting one takes 50 ms.
 
+    So do the ways of the fabric that was asked last.
+
     One block an access at a time.
     """
-    kept = _kept.setdefault(_key(access), [])
+    kept = _kept.setdefault(_key(access), _Kept())
     try:
         yield
     finally:
         _kept.pop(_key(access), None)
-        for child in kept:
+        for child in kept.children:
             child.end()
 
 

@@ -76,12 +76,13 @@ def lost_cables(before: Fabric, now: Fabric) -> list[PortDown]:
 def changes(before: Fabric, now: Fabric) -> list[str]:
     """What is not there any more, and what is new: switches and hosts, cables between the others, by name."""
     words: list[str] = []
-    for there, here, word in ((before, now, "gone"), (now, before, "new")):
+    were, are = cables(before), cables(now)
+    for there, here, of, left, word in ((before, now, were, are, "gone"), (now, before, are, were, "new")):
         nodes, others = Nodes(there), set(Nodes(here).guids)
         strange = {name for name, guid in zip(nodes.labels, nodes.guids, strict=True) if guid not in others}
         words += [f"{name} is {word}" for name in nodes.labels if name in strange]
-        left, told = cables(here), set[tuple[str, int]]()
-        for key, (node, port, far, far_port) in cables(there).items():
+        told = set[tuple[str, int]]()
+        for key, (node, port, far, far_port) in of.items():
             if key not in left and (far, far_port) not in told and not strange & {node, far}:
                 told.add((node, port))
                 words.append(f"the cable {node}[{port}] -> {far}[{far_port}] is {word}")

@@ -23,7 +23,9 @@ from netloom.live.mads import Mads, Request
 if TYPE_CHECKING:
     from netloom._core import Fabric
 
-_NODE_INFO, _SWITCH_INFO, _FORWARDING = 0x11, 0x12, 0x19
+FORWARDING = 0x19
+"""The attribute that a block of a forwarding table is."""
+_NODE_INFO, _SWITCH_INFO = 0x11, 0x12
 _BLOCK = 64
 
 
@@ -58,7 +60,7 @@ def wait_for(
     """
     if not entries:
         return True
-    asked = [Request.subnet(switch, _FORWARDING, lid // _BLOCK) for switch, lid, _ in entries]
+    asked = [Request.subnet(switch, FORWARDING, lid // _BLOCK) for switch, lid, _ in entries]
     offsets = np.array([lid % _BLOCK for _, lid, _ in entries], np.intp)
     ports = np.array([port for _, _, port in entries])
     end = time.monotonic() + seconds
@@ -93,7 +95,7 @@ def _by_ways(access: Access, fabric: Fabric) -> bytes:
         tops = [int.from_bytes(info[6:8].tobytes(), "big") for info in infos]
         counts = [top // _BLOCK + 1 for top in tops]
         wanted = zip(addresses, counts, strict=True)
-        blocks = [Request.subnet(lid, _FORWARDING, block) for lid, count in wanted for block in range(count)]
+        blocks = [Request.subnet(lid, FORWARDING, block) for lid, count in wanted for block in range(count)]
         answers = mads.ask(blocks)
     if not answers.answered.all():
         raise LiveError("a switch does not answer")

@@ -55,11 +55,15 @@ class Ways:
         self._doubted: set[Hop] = set()
         self._proven: set[Hop] = set()
         self._found = self._search()
+        self._known: dict[int, tuple[Hop, ...] | None] = {}
+        """By LID: the hops that were asked for."""
 
     def hops(self, lid: int) -> tuple[Hop, ...] | None:
         """The switches and ports out on the way to the node with this LID; None if there is no way."""
-        node = self._node.get(lid)
-        return None if node is None else self._hops(node)
+        if lid not in self._known:
+            node = self._node.get(lid)
+            self._known[lid] = None if node is None else self._hops(node)
+        return self._known[lid]
 
     def path(self, lid: int) -> bytes | None:
         """The same as a directed route has it."""
@@ -79,7 +83,7 @@ class Ways:
         before = {lid: hops for lid in silent if (hops := self.hops(lid)) is not None}
         self._proven -= {hops[-1] for hops in before.values() if hops}
         self._doubted |= {hop for hops in before.values() for hop in hops} - self._proven
-        self._found = self._search()
+        self._found, self._known = self._search(), {}
         return [lid for lid, hops in before.items() if self.hops(lid) not in (None, hops)]
 
     def _hops(self, node: int) -> tuple[Hop, ...] | None:

@@ -24,6 +24,8 @@ _TOLD = 3
 """How many entries are told by name."""
 _NONE = 65535
 """No entry."""
+_NO_DESTINATIONS = (b"Router portguid", b"Aggregation Node")
+"""What a file of routes says of LIDs that are left out without a fault."""
 _BREAKING = ("port-above-radix", "port-to-nowhere", "conflict")
 """Faults of a file of routes with which packets are lost."""
 
@@ -129,7 +131,7 @@ def read_today(
     if missing.any():
         session.note(f"{name}: replaced what leads nowhere or is missing: {_number(int(missing.sum()))}")
     if repair and not asks_for_more:
-        return _revived(session, name, fabric, (routes, text))
+        return _revived(session, name, fabric, (routes, text), whole)
     given = whole.mixed(routes, list(range(fabric.hosts)))
     safe, loops = False, 0
     if detours[:, : fabric.hosts << routes.lmc].any():
@@ -164,15 +166,21 @@ def read_today(
     return Today(whole, _name(source), int(differs.sum()), given, safe, in_given, text, routes)
 
 
-def _revived(session: Session, name: str, fabric: Fabric, given: tuple[Routes, bytes]) -> Today:
-    """Today's routes with what is dead replaced, and nothing else unless what is left can deadlock."""
+def _revived(
+    session: Session, name: str, fabric: Fabric, given: tuple[Routes, bytes], whole: Routes
+) -> Today:
+    """Today's routes with what is dead replaced; `whole` where what is left of them can deadlock."""
     from netloom import _core
 
     routes, text = given
     with session.timed("repair"):
         alive = _core.repaired(fabric, routes, dead=True)
         changed = alive.changed_entries(routes)
-        lost = min(_core.dead_entries(fabric, routes), changed)
+        lost = changed if alive != whole else min(_core.dead_entries(fabric, routes), changed)
+        cut_off = _core.check(fabric, alive, threads=session.threads).no_way_to_switch
+    if cut_off:
+        pairs = f"{units.count(cut_off)} pairs of a host and a switch's own LID"
+        session.note(f"{name}: {pairs} have no up*/down* way left")
     more = "--max-changes N or --penalty-per-change 0 asks for more"
     if not changed:
         session.note(f"{name}: nothing is dead, and --repair changes nothing else: {more}")
@@ -197,10 +205,11 @@ def arriving(fabric: Fabric, routes: Routes, traffic: Traffic) -> tuple[Traffic,
 
     table, links = routes.table(), fabric.link_table()
     hosts, end = fabric.hosts, fabric.hosts + fabric.switches
-    # Where each port leads: switches by their place behind the hosts, then nowhere.
-    leads = np.full((fabric.switches, int(table.max(initial=0)) + 1), end, np.int64)
+    # Where each port leads: switches by their place behind the hosts, then nowhere; so does the last column.
+    ports = int(links["source_port"].max(initial=0)) + 1
+    leads = np.full((fabric.switches, ports + 1), end, np.int64)
     alive = np.asarray(links["alive"])
-    out = alive & (links["source"] >= hosts) & (links["source_port"] < leads.shape[1])
+    out = alive & (links["source"] >= hosts)
     leads[links["source"][out] - hosts, links["source_port"][out]] = links["target"][out]
     leaf = np.full(hosts, end, np.int64)
     cabled = alive[:hosts]
@@ -212,7 +221,8 @@ def arriving(fabric: Fabric, routes: Routes, traffic: Traffic) -> tuple[Traffic,
         on = (at >= hosts) & (at < end)
         if not on.any():
             break
-        at[on] = leads[at[on] - hosts, table[at[on] - hosts, to[on] << routes.lmc]]
+        port = np.minimum(table[at[on] - hosts, to[on] << routes.lmc], ports)
+        at[on] = leads[at[on] - hosts, port]
     arrives = (at == to) | (source == to)
     lost = int((~arrives).sum())
     if not lost:
@@ -265,7 +275,7 @@ def tell_worse(session: Session, before: Mapping[str, Any], value: float, avoids
 
 
 def _read(session: Session, source: Routes | str, fabric: Fabric) -> tuple[Routes, bytes]:
-    """Routes, and the text of their file; that is empty of an engine's."""
+    """Routes, and the text of their file; that is empty of an engine's, and where it has no foreign LIDs."""
     from netloom import _core
 
     if not isinstance(source, str):
@@ -275,7 +285,10 @@ def _read(session: Session, source: Routes | str, fabric: Fabric) -> tuple[Route
     with session.timed("read"):
         data = session.read("routes", source)
         routes = _core.Routes.parse(data, fabric, label=source, strict=False)
-        return routes, foreign_entries.plain(data)
+        text = foreign_entries.plain(data)
+        # Of so many lines each would be looked at: only where the reader left out some.
+        odd = any(kind in ("unknown-lid", "conflict") for _, kind, _ in routes.faults)
+        return routes, text if odd or any(word in text for word in _NO_DESTINATIONS) else b""
 
 
 def _name(source: Routes | str) -> str:

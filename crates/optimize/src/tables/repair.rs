@@ -1,6 +1,6 @@
 //! Today's tables made fit to start from: what a search replaces whatever it is asked to keep.
 
-use netloom_model::{Fabric, HostId, Routes, SwitchId, Table};
+use netloom_model::{DestId, Fabric, HostId, LftRow, Routes, SwitchId, Table};
 use netloom_routing::PathSet;
 use netloom_topology::Structure;
 
@@ -50,6 +50,16 @@ pub fn revived(
     let (Table::ByDest(new), Some(old)) = (&mended.table, routes.lft()) else {
         unreachable!("by destination")
     };
+    // What is as it would be made anew arrives: a cut cable leaves most destinations so.
+    let mut differs = vec![false; new.dests()];
+    for s in fabric.switches() {
+        match (old.row(s), new.row(s)) {
+            (LftRow::Narrow(a), LftRow::Narrow(b)) if a == b => {}
+            (a, b) => (0..)
+                .zip(&mut differs)
+                .for_each(|(d, differs)| *differs |= a.port(DestId(d)) != b.port(DestId(d))),
+        }
+    }
     let mut lft = new.clone();
     let space = routes.dests(fabric);
     let hosts = fabric.hosts().flat_map(|host| (0..1 << routes.lmc).map(move |path| (End::Host(host), path)));
@@ -58,6 +68,9 @@ pub fn revived(
             End::Host(host) => space.host(host, path),
             End::Switch(switch) => space.switch(switch),
         };
+        if !differs[dest.index()] {
+            continue;
+        }
         let mut column: Vec<Option<u16>> = fabric.switches().map(|s| old.get(s, dest)).collect();
         let replace = |column: &mut [Option<u16>], which: &dyn Fn(SwitchId) -> bool| {
             let of = fabric.switches().filter(|&s| which(s));
@@ -136,7 +149,7 @@ fn arrives(fabric: &Fabric, end: End, column: &[Option<u16>]) -> Vec<bool> {
 
 #[cfg(test)]
 mod tests {
-    use netloom_model::{DestId, Lft};
+    use netloom_model::Lft;
     use netloom_routing::{Engine, EngineOptions, route};
     use netloom_topology::{Damage, damage, detect, generate};
 

@@ -8,7 +8,7 @@ use netloom_testkit::shapes::shape;
 use netloom_testkit::traffic::matrix;
 use netloom_testkit::trials;
 use netloom_topology::{Damage, damage, detect, generate};
-use netloom_verify::{check, check_on, lane_loops, mixed_lane_loops};
+use netloom_verify::{FindingKind, check, check_on, lane_loops, mixed_lane_loops};
 
 const SHAPES: [&str; 4] = [
     "dragonfly:p=2,a=4,h=2",
@@ -186,4 +186,46 @@ fn mixes_of_tables_can_wait_in_a_circle_that_a_second_lane_opens() {
     let second =
         LaneMap::new(&fabric, |via, _, _| u8::from(via.is_some_and(|via| fabric.between_switches(via))));
     assert_eq!(mixed_lane_loops(&fabric, &old, &new, &second).credit_loops, 0);
+}
+
+/// Hosts reach each other straight, switches' own LIDs the other way round: from 0 to 1 by 2, so 0-2 waits for 2-1; from 2 to 0 by 1,
+/// so 2-1 waits for 1-0; from 1 to 2 by 0, so 1-0 waits for 0-2.
+#[test]
+fn entries_towards_switches_own_lids_can_wait_in_a_circle_too() {
+    let (fabric, routes) = triangle(&[]);
+    let space = fabric.dests(0);
+    let mut lft = routes.lft().unwrap().clone();
+    for (at, to) in (0..3).flat_map(|at| (0..3).map(move |to| (at, to))) {
+        let by = if to == (at + 1) % 3 { 3 - at - to } else { to };
+        let port = if at == to { 0 } else { by as u16 + 1 };
+        lft.set(SwitchId(at), space.switch(SwitchId(to)), Some(port));
+    }
+    let round = Routes::by_dest(&fabric, 0, lft);
+    let structure = detect(&fabric);
+    let one = LaneMap::uniform(&fabric, 1);
+    assert_eq!(check_on(&fabric, &structure, &routes, Some(&one)).credit_loops, 0);
+    assert_eq!(check_on(&fabric, &structure, &round, None).credit_loops, 1);
+    let found = check_on(&fabric, &structure, &round, Some(&one));
+    assert_eq!((found.credit_loops, found.cycle.len(), found.ok()), (1, 3, false));
+    // The other way round of the triangle leads from 0 to 2, from there to 1, and back to 0.
+    let at = |(link, lane): (_, u8)| (fabric.link_from_switch(link).unwrap().0, lane);
+    let mut order: Vec<_> = found.cycle.iter().map(|&one| at(one)).collect();
+    order.sort_by_key(|&(switch, _)| (3 - switch) % 3);
+    assert_eq!(order, [(0, 0), (2, 0), (1, 0)]);
+    // A level a lane: the same on both, as a message may have either.
+    assert_eq!(lane_loops(&fabric, &round, &LaneMap::uniform(&fabric, 2)).credit_loops, 2);
+    // What came from another switch is on lane 1, so nothing waits for what waits for it.
+    let second =
+        LaneMap::new(&fabric, |via, _, _| u8::from(via.is_some_and(|via| fabric.between_switches(via))));
+    assert_eq!(lane_loops(&fabric, &round, &second).credit_loops, 0);
+    // On the way from one set of tables to the other, either entry may be taken.
+    assert_eq!(mixed_lane_loops(&fabric, &routes, &round, &one).credit_loops, 1);
+    assert_eq!(mixed_lane_loops(&fabric, &routes, &round, &second).credit_loops, 0);
+    // Levels are of pairs of hosts: these are free, and what goes to switches is told apart, as a note.
+    let levels = LaneMap::uniform(&fabric, 2).with_levels(Levels::pairs(2, 1));
+    let found = lane_loops(&fabric, &round, &levels);
+    assert_eq!((found.credit_loops, found.switch_credit_loops, found.switch_cycle.len()), (0, 2, 3));
+    let report = check_on(&fabric, &structure, &round, Some(&levels));
+    let told: Vec<_> = report.findings.iter().map(|one| (one.kind, one.management)).collect();
+    assert_eq!((report.ok(), told), (true, vec![(FindingKind::SwitchCreditLoop, true)]));
 }
