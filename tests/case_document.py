@@ -16,8 +16,8 @@
     ```
 
 A title, a sentence why, files as blocks `file=NAME`, commands as blocks `console` (`console.py` has their
-grammar). The folder of a case has its files, and the links `data` (tests/data) and `examples`. A command without
-`# exit N` ends with 0. A line `Needs: mpicc, mpirun.` skips the case where these are not installed.
+grammar). The folder of a case has its files, and the links `data` (tests/data) and `examples`. A command
+without `# exit N` ends with 0. A line `Needs: mpicc, mpirun.` skips the case where these are not installed.
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ def parse(text: str, name: str) -> Case:
             raise Broken(
                 f"{where}: expected the end of the block of line {opened[0]}, ```, found {_quoted(line)}"
             )
-        elif opened[1] is None and not inside and not line.startswith("$ "):
+        elif opened[1] is None and not inside and not line.startswith(("$ ", "# slow")):
             raise Broken(f"{where}: expected a command, `$ netloom …`, found {_quoted(line)}")
         else:
             inside.append(line)

@@ -1,12 +1,12 @@
 """Commands in Markdown and what they print: one grammar for the documentation's pages and for cases.
 
 In a ```console block a line `$ command` is run; `> ` goes on with it; the lines after it, up to the next
-command, are what it prints: standard output, then standard error. `…` stands for any text on a line; a line of
-only `…` for any lines. `# exit 3` after them is the exit code. Numbers in a last column headed as one of
+command, are what it prints: standard output, then standard error. `…` stands for any text on a line; a line
+of only `…` for any lines. `# exit 3` after them is the exit code. Numbers in a last column headed as one of
 `CLOCKED` (seconds, rates a second) may differ; the head is their mark.
 A block that begins with `# not run` is not run; one that begins with `# slow` is run with `NETLOOM_SLOW=1`.
 
-Nothing here but the standard library: `printed.py` runs the same documents with any build.
+Nothing here but the standard library: `old_new.py` runs the same documents with any build.
 """
 
 from __future__ import annotations
@@ -27,6 +27,19 @@ CLOCKED = ("seconds", "s", "CPU s", "own s", "OpenSM s", "Mhops/CPU s", "found a
 """Heads of columns of time: numbers below them differ from run to run."""
 SLOW = bool(os.environ.get("NETLOOM_SLOW"))
 """Whether blocks of a minute and more are run."""
+AS_ROOT = {
+    "OMPI_ALLOW_RUN_AS_ROOT": "1",
+    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    "OMPI_MCA_rmaps_base_oversubscribe": "1",
+    "OMPI_MCA_btl_base_warn_component_unused": "0",
+}
+"""Open MPI as root in a container, more ranks than processors."""
+LIVE = ("apply",)
+"""Pages that need a live fabric throughout."""
+MPI = ("record", "trace", "from-program-to-routes")
+"""Pages that run MPI programs."""
+PORTS = ("dataplane",)
+"""Pages that put BPF programs on ports."""
 EXIT = re.compile(r"# exit (\d+)")
 
 

@@ -20,10 +20,9 @@ from pathlib import Path
 import pytest
 
 import console
-import mpi_bed
 import netloom as nl
 from conftest import Netloom
-from console import ROOT, Step, without_times
+from console import LIVE, MPI, PORTS, ROOT, Step, without_times
 from dataplane_bed import LACKING
 from netloom.live import Ibsim, OpenSM, missing_tools
 
@@ -62,15 +61,6 @@ VERBS = [
 ]
 
 
-LIVE = ["apply"]
-MPI = ["record", "trace", "from-program-to-routes"]
-"""Pages that run MPI programs; skipped where there is no MPI."""
-
-
-PORTS = ["dataplane"]
-"""Pages that put BPF programs on ports; skipped where that cannot be, by name."""
-
-
 def steps(page: Path) -> list[Step]:
     return console.steps(page.read_text())
 
@@ -83,7 +73,7 @@ def test_pages_say_what_commands_print(page, netloom):
         missing = [tool for tool in ("mpicc", "mpirun") if shutil.which(tool) is None]
         if missing:
             pytest.skip(f"not installed: {', '.join(missing)}")
-        env |= mpi_bed.ENVIRONMENT
+        env |= console.AS_ROOT
     if page.stem in PORTS and LACKING:
         pytest.skip(f"missing: {', '.join(LACKING)}")
     with live_fabric(page, netloom.folder, env):
