@@ -42,7 +42,8 @@ pub fn check(tree: &Tree) -> Vec<String> {
     fragments.filter_map(|file| read(&file.path, &file.text).err()).collect()
 }
 
-fn is_fragment(path: &str) -> bool {
+/// Whether a path is a fragment's.
+pub fn is_fragment(path: &str) -> bool {
     path.strip_prefix(FOLDER).is_some_and(|name| name != "README.md")
 }
 
