@@ -16,17 +16,12 @@ from pathlib import Path
 import pytest
 
 from conftest import DATA, EXAMPLES, ROOT
+from console import AS_ROOT
 
 PROGRAMS = DATA.parent / "mpi"
 LIBRARY = ROOT / "python" / "netloom" / "native" / "libnetloom_record.so"
 
-ENVIRONMENT = {
-    "OMPI_ALLOW_RUN_AS_ROOT": "1",
-    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-    "OMPI_MCA_rmaps_base_oversubscribe": "1",
-    "OMPI_MCA_btl_base_warn_component_unused": "0",
-}
-"""Open MPI as root in a container, more ranks than processors."""
+ENVIRONMENT = AS_ROOT
 
 
 @dataclass(frozen=True)

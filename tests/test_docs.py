@@ -1,12 +1,8 @@
 """Every ```console block in README.md and docs is run, and prints what the page says, to the digit.
 
-A line `$ command` is run in a temporary folder that has `examples`, `contrib`, `docs`, `net.txt` (a real
-dump) and two readings of its counters; the lines after it, up to the next command, are what it prints. `…`
-stands for any text on a line; a line of only `…` for any lines. Numbers in a last column headed as one of
-`CLOCKED` (seconds, rates a second) may differ; the head is their mark. `$FABRIC` is a live fabric, ibsim and
-OpenSM on the same dump: commands that name it are skipped where these are not installed, and so is all of a
-page in `LIVE`.
-A block that begins with `# not run` is not run; one that begins with `# slow` is run with `NETLOOM_SLOW=1`.
+`console.py` has the grammar of these blocks. Their folder has `examples`, `contrib`, `docs`, `net.txt` (a
+real dump) and two readings of its counters. `$FABRIC` is a live fabric, ibsim and OpenSM on the same dump:
+commands that name it are skipped where these are not installed, and so is all of a page in `LIVE`.
 
 Figures in sentences come from blocks too. A comment `<!-- prints: 0.316, 64.3` above a block (which may be in
 the comment, so that readers do not see it) says which figures of the paragraph before it the block prints.
@@ -17,41 +13,22 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-import shlex
 import shutil
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-import mpi_bed
+import console
 import netloom as nl
 from conftest import Netloom
+from console import LIVE, MPI, PORTS, ROOT, Step, without_times
 from dataplane_bed import LACKING
 from netloom.live import Ibsim, OpenSM, missing_tools
 
-ROOT = Path(__file__).resolve().parent.parent
-OTHERS = [
-    ROOT / "README.md",
-    ROOT / "docs" / "python.md",
-    ROOT / "docs" / "traffic.md",
-    ROOT / "docs" / "maintenance.md",
-    ROOT / "docs" / "from-program-to-routes.md",
-]
-METHODS = [
-    page
-    for folder in ("methods", "decisions")
-    for page in sorted((ROOT / "docs" / folder).glob("*.md"))
-    if "```console" in page.read_text()
-]
-PAGES = [*OTHERS, *sorted((ROOT / "docs" / "verbs").glob("*.md")), *METHODS]
-CLOCKED = ("seconds", "s", "CPU s", "own s", "OpenSM s", "Mhops/CPU s", "found after (s)")
-"""Heads of columns of time: numbers below them differ from run to run."""
-SLOW = bool(os.environ.get("NETLOOM_SLOW"))
-"""Whether blocks of a minute and more are run."""
+PAGES = list(console.pages())
 VERBS = [
     "fabric",
     "record",
@@ -86,90 +63,19 @@ VERBS = [
 ]
 
 
-LIVE = ["apply"]
-MPI = ["record", "trace", "from-program-to-routes"]
-"""Pages that run MPI programs; skipped where there is no MPI."""
-
-
-PORTS = ["dataplane"]
-"""Pages that put BPF programs on ports; skipped where that cannot be, by name."""
-
-
-@dataclass
-class Step:
-    """A command of a page, and what it says that it prints."""
-
-    line: int
-    command: str
-    output: str
-
-
 def steps(page: Path) -> list[Step]:
-    found: list[Step] = []
-    inside = False
-    for number, line in enumerate(page.read_text().splitlines(), 1):
-        if line.startswith("```"):
-            inside = line == "```console"
-            run = inside
-        elif inside and (line.startswith("# not run") or (line.startswith("# slow") and not SLOW)):
-            run = False
-        elif inside and line.startswith("# slow"):
-            continue
-        elif inside and run:
-            if line.startswith("$ "):
-                found.append(Step(number, line[2:], ""))
-            elif line.startswith("> "):
-                found[-1].command += "\n" + line[2:]
-            else:
-                found[-1].output += line + "\n"
-    return found
-
-
-HEAD = re.compile(rf"(?:^|  )(?:{'|'.join(map(re.escape, CLOCKED))})$")
-NUMBER = re.compile(r" +[0-9][0-9.,]*$")
-
-
-def without_times(text: str) -> str:
-    """The text with `…` for every number in a last column of time, which ends where its head does."""
-    lines: list[str] = []
-    end = 0
-    for line in map(str.rstrip, text.splitlines()):
-        if HEAD.search(line):
-            end = len(line)
-        elif not line:
-            end = 0
-        lines.append(NUMBER.sub(" …", line) if len(line) == end else line)
-    return "".join(f"{line}\n" for line in lines)
-
-
-def pattern(output: str) -> str:
-    """What the output must match: `…` is anything."""
-    lines = [
-        r"(?:.*\n)*?"
-        if line.strip() == "…"
-        else ".*?".join(map(re.escape, line.rstrip().split("…"))) + r"[ ]*\n"
-        for line in output.splitlines()
-    ]
-    return "".join(lines)
+    return console.steps(page.read_text())
 
 
 @pytest.mark.parametrize("page", PAGES, ids=[page.stem for page in PAGES])
-def test_pages_say_what_commands_print(page, netloom, paths):
-    for folder in (paths.examples, paths.root / "contrib", paths.root / "docs"):
-        (netloom.folder / folder.name).symlink_to(folder)
-    (netloom.folder / "net.txt").symlink_to(paths.ft2)
-    (netloom.folder / "quartz1.txt.gz").symlink_to(paths.quartz1)
-    for folder in ("opensm-lanes", "opensm-engines"):
-        (netloom.folder / folder).symlink_to(paths.opensm.parent / folder)
-    for when in ("before", "after"):
-        reading = paths.opensm / "ft2_32" / f"perfquery_x_{when}.txt.gz"
-        (netloom.folder / f"{when}.txt.gz").symlink_to(reading)
+def test_pages_say_what_commands_print(page, netloom):
+    console.furnish(netloom.folder)
     env = {**os.environ, "PATH": netloom.path(), "COLUMNS": "100"}
     if page.stem in MPI:
         missing = [tool for tool in ("mpicc", "mpirun") if shutil.which(tool) is None]
         if missing:
             pytest.skip(f"not installed: {', '.join(missing)}")
-        env |= mpi_bed.ENVIRONMENT
+        env |= console.AS_ROOT
     if page.stem in PORTS and LACKING:
         pytest.skip(f"missing: {', '.join(LACKING)}")
     own_run = run_of_its_own() if page.stem in PORTS else contextlib.nullcontext([])
@@ -221,37 +127,16 @@ def run_of_its_own() -> Iterator[list[str]]:
         holder.communicate()
 
 
-ALONE = re.compile(r"netloom(?: (?:[\w./:,=+@%-]+|\"[^\"$`\\\\]*\"))*")
-"""A command of netloom's alone, which a shell would only split into words."""
-
-
-def printed_by(command: str, netloom: Netloom, env: dict[str, str], inside: Sequence[str] = ()) -> str:
-    """Standard output and error of a command, by the shell or, where that shows the same, without one."""
-    if ALONE.fullmatch(command) and not SLOW and not inside:
-        ran = netloom(*shlex.split(command)[1:], env=env)
-        return ran.out + ran.err
-    done = subprocess.run(
-        [*inside, "env", "-C", str(netloom.folder), "bash", "-c", command],
-        cwd=netloom.folder,
-        capture_output=True,
-        text=True,
-        timeout=1200 if SLOW else 120,
-        env=env,
-        check=False,
-    )
-    return done.stdout + done.stderr
-
-
 def run_steps(page: Path, netloom: Netloom, env: dict[str, str], inside: Sequence[str] = ()) -> None:
     for step in steps(page):
         if missing_tools() and (needs_fabric(step) or "OpenSM" in step.output):
             continue
         if "netloom demo dataplane" in step.command and LACKING:
             continue
-        printed = without_times(printed_by(step.command, netloom, env, inside))
+        printed = console.printed_by(step.command, netloom, env, inside)
         where = f"{page.relative_to(ROOT)}:{step.line}: $ {step.command}"
-        assert re.fullmatch(pattern(without_times(step.output)), printed), (
-            f"{where}\nprints\n{printed}\nthe page says\n{step.output}"
+        assert console.fits(step, printed), (
+            f"{where}\nprints\n{without_times(printed.text)}\nthe page says\n{step.output}"
         )
 
 

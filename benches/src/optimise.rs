@@ -84,8 +84,8 @@ impl Case<'_> {
         table.add(Row {
             what: what.into(),
             measured: format!("{:.3} %{proved}, {}", gap * 100.0, spell(spent)),
-            at_most: format!("{demand}, {}", spell(seconds)),
-            within: good && spent <= seconds,
+            goal: format!("{demand}, {}", spell(seconds)),
+            right: good,
             beside: self.beside_afar(traffic, bound),
         });
     }

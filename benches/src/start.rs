@@ -10,7 +10,7 @@ pub fn run(table: &mut Table, options: &Options) {
     let Some(netloom) = &options.netloom else {
         let what = "`netloom --version` from the shell".to_owned();
         let measured = "not measured (--netloom COMMAND)".to_owned();
-        table.add(Row { what, measured, at_most: "0.30 s".into(), within: true, beside: String::new() });
+        table.add(Row { what, measured, goal: "0.30 s".into(), right: true, beside: String::new() });
         return;
     };
     let ours = seconds_of(netloom, &["--version"]);

@@ -67,6 +67,9 @@ pub fn plan(changed: &[String], tests: &[(String, String)]) -> Plan {
                 plan.stubs |= path.ends_with("_core.pyi");
                 plan.tests.extend(of_module(path, &parts, tests));
             }
+            ["tests", "cases", ..] => {
+                plan.tests.insert("tests/test_cases.py".into());
+            }
             ["tests", file] if file.starts_with("test_") && file.ends_with(".py") => {
                 plan.python = true;
                 plan.tests.insert(path.clone());
@@ -136,6 +139,7 @@ mod tests {
             ("tests/test_live.py", "from netloom.live.manager import Manager"),
             ("tests/test_apply.py", "import apply_bed"),
             ("tests/test_docs.py", ""),
+            ("tests/test_cases.py", ""),
             ("tests/test_broken.py", "paths.root / 'tests/data/broken'"),
         ];
         let changed: Vec<String> = changed.iter().map(|path| path.to_string()).collect();
@@ -171,6 +175,7 @@ mod tests {
         assert_eq!(tests(&["tests/data/broken/a.txt"]), ["tests/test_broken.py"]);
         assert_eq!(tests(&["docs/verbs/check.md"]), ["tests/test_docs.py"]);
         assert_eq!(tests(&["README.md"]), ["tests/test_docs.py"]);
+        assert_eq!(tests(&["tests/cases/check/ok.md"]), ["tests/test_cases.py"]);
         assert_eq!(tests(&["CHANGELOG.md"]), [""; 0]);
     }
 }

@@ -1,5 +1,6 @@
 //! Relative links of Markdown files lead to files, and `#anchors` to headings.
 
+use crate::changelog;
 use crate::tree::{File, Tree};
 
 /// Links to nowhere.
@@ -9,9 +10,11 @@ pub fn check(tree: &Tree) -> Vec<String> {
 
 fn broken(tree: &Tree, file: &File) -> Vec<String> {
     let mut findings = Vec::new();
+    // A fragment is text of CHANGELOG.md, and its links are seen from there.
+    let seen_from = if changelog::is_fragment(&file.path) { "CHANGELOG.md" } else { &file.path };
     for (line, target) in links(&file.text) {
         let (path, anchor) = target.split_once('#').map_or((target.as_str(), None), |(p, a)| (p, Some(a)));
-        let resolved = if path.is_empty() { Some(file.path.clone()) } else { resolve(&file.path, path) };
+        let resolved = if path.is_empty() { Some(file.path.clone()) } else { resolve(seen_from, path) };
         let Some(resolved) = resolved.filter(|p| p.is_empty() || tree.paths.contains(p)) else {
             findings.push(format!("{}:{line}: {target} leads nowhere", file.path));
             continue;

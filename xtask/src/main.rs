@@ -1,5 +1,6 @@
 //! Repository chores: `cargo run -p xtask -- tidy` says what compilers and linters don't look at, `check BIN` is
-//! `make check` with the tools in a folder BIN, `stamp` notes that all tests passed.
+//! `make check` with the tools in a folder BIN, `stamp` notes that all tests passed; `cases OLD NEW` and `bench OLD NEW`
+//! compare two builds, `changelog` puts the fragments of the changelog together.
 //!
 //! Every check of `tidy` is a function from the files' text to findings, so that it can be tested without a tree.
 //!
@@ -16,11 +17,17 @@
 //! | [`links`] | relative links of Markdown files lead somewhere |
 //! | [`changed`] | which tests look at a changed file |
 //! | [`check`] | runs them |
+//! | [`cases`] | what two builds print |
+//! | [`bench`] | how long two builds take |
+//! | [`changelog`] | fragments of the changelog |
 //! | [`readers`] | which modules may open files for reading, and unpack |
 //! | [`words`] | names that do not come back |
 //! | [`writers`] | which modules may open files for writing, rename and remove |
 
+mod bench;
+mod cases;
 mod changed;
+mod changelog;
 mod check;
 mod circles;
 mod files;
@@ -45,10 +52,15 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let done = match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["tidy"] => return tidy(root),
+        ["cases", ref words @ ..] => return cases::run(root, words),
+        ["bench", ref words @ ..] => return bench::run(root, words),
+        ["changelog"] => changelog::run(root),
         ["check", bin] => check::run(root, Path::new(bin)),
         ["stamp"] => check::stamp(root),
         _ => {
-            eprintln!("usage: cargo run -p xtask -- tidy | check BIN | stamp");
+            eprintln!(
+                "usage: cargo run -p xtask -- tidy | check BIN | stamp | cases OLD NEW [DOCUMENT…] | bench OLD NEW [NAME…] | changelog"
+            );
             return ExitCode::from(2);
         }
     };
@@ -69,7 +81,7 @@ fn tidy(root: &Path) -> ExitCode {
             return ExitCode::from(3);
         }
     };
-    let checks: [fn(&Tree) -> Vec<String>; 14] = [
+    let checks: [fn(&Tree) -> Vec<String>; 15] = [
         layers::check,
         python::check,
         circles::check,
@@ -84,6 +96,7 @@ fn tidy(root: &Path) -> ExitCode {
         readers::check,
         words::check,
         writers::check,
+        changelog::check,
     ];
     let findings: Vec<String> = checks.iter().flat_map(|check| check(&tree)).collect();
     for finding in &findings {
