@@ -168,7 +168,7 @@ impl Part {
                 self.note(FindingKind::SwitchCreditLoop, true, || {
                     format!(
                         "pairs of hosts are kept apart by their levels; with packets to switches' own LIDs too (those that read \
-                         counters), {} lanes of links can wait for each other: {}",
+                         counters, on level 0), {} lanes of links can wait for each other: {}",
                         lanes.len(),
                         lanes.join("; ")
                     )

@@ -8,8 +8,8 @@
 //! message may have any, so all are followed that differ in some table.
 //!
 //! Switches' own LIDs are addresses too: subnet management by directed route needs no tables, but what reads counters
-//! goes by LID, on data lanes. No pair's level says which, so every level is followed there. Where pairs of hosts have levels,
-//! circles that only such packets close are counted apart: OpenSM's dfsssp keeps pairs of hosts apart, and leaves out what goes to
+//! goes by LID, on data lanes. Where pairs have no levels every level is followed there. Where they have, such packets are on level 0, as
+//! unless somebody says otherwise, and circles that only they close are counted apart: OpenSM's dfsssp keeps pairs of hosts apart, and leaves out what goes to
 //! switches whose port 0 has no SL-to-VL table (`osm_ucast_dfsssp.c`).
 //!
 //! While switches change from one set of tables to another a packet may meet entries of both: it is followed by both at every switch.
@@ -28,7 +28,7 @@ pub struct LaneReport {
     /// A shortest cycle of the first, or nothing.
     pub cycle: Vec<(LinkId, u8)>,
     /// Where pairs have levels of their own, and the groups above are none: such groups where packets to switches' own LIDs are
-    /// counted too, on any level.
+    /// counted too, on level 0.
     pub switch_credit_loops: u64,
     /// A shortest cycle of the first of these, or nothing.
     pub switch_cycle: Vec<(LinkId, u8)>,
@@ -74,20 +74,20 @@ fn loops(fabric: &Fabric, tables: &[&Routes], lanes: &LaneMap) -> LaneReport {
             follower.follow_all(from, space.host(to, path), level, by_source);
         }
     }
-    let to_switches = |follower: &mut Follower| {
-        for (switch, &level) in fabric.switches().flat_map(|s| any.iter().map(move |level| (s, level))) {
+    let to_switches = |follower: &mut Follower, levels: &[u8]| {
+        for (switch, &level) in fabric.switches().flat_map(|s| levels.iter().map(move |level| (s, level))) {
             follower.follow_all(hosts.iter().copied(), space.switch(switch), level, false);
         }
     };
     // Tables by source say nothing of switches' own LIDs.
     let apart = lanes.levels().is_some();
     if !apart && !by_source {
-        to_switches(&mut follower);
+        to_switches(&mut follower, &any);
     }
     let (credit_loops, cycle) = follower.waits.cycles(fabric);
     let mut report = LaneReport { lanes: follower.highest + 1, credit_loops, cycle, ..LaneReport::default() };
     if apart && !by_source && credit_loops == 0 {
-        to_switches(&mut follower);
+        to_switches(&mut follower, &[0]);
         (report.switch_credit_loops, report.switch_cycle) = follower.waits.cycles(fabric);
     }
     report

@@ -82,8 +82,8 @@ pub struct CheckReport {
     /// wait for each other in a cycle; 0 means free of deadlock. A channel is a link, or a lane of a link where there are
     /// lanes and links alone have cycles. Packets to switches' own addresses count too, unless pairs of hosts have levels.
     pub credit_loops: u64,
-    /// Where pairs of hosts have levels and the groups above are none: such groups with packets to switches' own addresses, which may
-    /// have any level. Told, but no fault: OpenSM's engines that use lanes have the same.
+    /// Where pairs of hosts have levels and the groups above are none: such groups with packets to switches' own addresses, on level
+    /// 0. Told, but no fault: OpenSM's engines that use lanes have the same.
     pub switch_credit_loops: u64,
     /// Lanes that were told apart: 1 where links alone are free of cycles, or there are no lanes.
     pub lanes: u8,
