@@ -9,9 +9,11 @@
 
 use std::io;
 
-use netloom_model::{Lines, Schedule, Trace};
+use netloom_model::{Events, Lines, Schedule, Trace};
 
 use crate::error::excerpt;
+use crate::prof::{is_prof, read_prof};
+use crate::traces::{self, Binary};
 use crate::{FormatError, decompress, read_goal, read_ti, read_ti_workload};
 
 /// All pieces together, at most.
@@ -47,6 +49,8 @@ pub enum RecordingError {
 pub struct Recording {
     label: String,
     text: Vec<u8>,
+    /// What a binary trace has.
+    events: Option<Events>,
     /// Where its lines are.
     pub lines: Lines,
 }
@@ -62,6 +66,8 @@ pub enum TrafficKind {
     Trace,
     /// A GOAL schedule.
     Goal,
+    /// A binary trace.
+    Binary(Binary),
     /// None of these: CSV, if anything.
     Csv,
 }
@@ -72,8 +78,14 @@ impl TrafficKind {
         if text.trim_ascii_start().starts_with(b"%%MatrixMarket") {
             return Self::MatrixMarket;
         }
+        if let Some(kind) = Binary::of(text) {
+            return Self::Binary(kind);
+        }
         if is_goal(text) {
             return Self::Goal;
+        }
+        if is_prof(text) {
+            return Self::Trace;
         }
         let text = String::from_utf8_lossy(&text[..text.len().min(1 << 16)]);
         let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
@@ -159,6 +171,12 @@ impl Recording {
     /// [`FormatError`] for damaged gzip data, and an index, whose files nobody can open.
     pub fn of(bytes: &[u8], label: &str) -> Result<Self, FormatError> {
         let text = decompress(bytes, label)?.into_owned();
+        if let Some(kind) = Binary::of(&text) {
+            let message = format!(
+                "expected a trace of one file, found {kind}: give its path, so that its files are found"
+            );
+            return Err(FormatError::whole(label, message));
+        }
         is_no_pmpi_trace(&text, label)?;
         if let Some((line, name)) = index(&text).and_then(|names| names.into_iter().next()) {
             let message = format!(
@@ -167,7 +185,7 @@ impl Recording {
             );
             return Err(FormatError::at(label, line, message));
         }
-        Ok(Self { label: label.into(), text, lines: Lines::of(label) })
+        Ok(Self { label: label.into(), text, events: None, lines: Lines::of(label) })
     }
 
     /// The run under a path, with whatever other files it is made of; `open` reads by names such as `path` is.
@@ -186,14 +204,25 @@ impl Recording {
                     );
                 }
                 let folder = path.trim_end_matches('/');
+                if let Some((kind, name)) = traces::of_folder(path, &names)? {
+                    return Self::binary(kind, &format!("{folder}/{name}"), open);
+                }
                 let paths = names.iter().map(|name| format!("{folder}/{name}"));
                 Self::joined(path, paths.map(|path| (None, vec![path])), open)
             }
             Found::File(bytes) => {
                 let text = decompress(&bytes, path)?;
+                if let Some(kind) = Binary::of(&text) {
+                    return Self::binary(kind, path, open);
+                }
                 is_no_pmpi_trace(&text, path)?;
                 let Some(names) = index(&text) else {
-                    return Ok(Self { label: path.into(), text: text.into_owned(), lines: Lines::of(path) });
+                    return Ok(Self {
+                        label: path.into(),
+                        text: text.into_owned(),
+                        events: None,
+                        lines: Lines::of(path),
+                    });
                 };
                 // As smpirun names them, or only the last folder of that, beside the index.
                 let tries = |(line, name): (usize, String)| {
@@ -205,6 +234,24 @@ impl Recording {
                 Self::joined(path, names.into_iter().map(tries), open)
             }
         }
+    }
+
+    /// A binary trace under the path that names its other files.
+    fn binary(
+        kind: Binary,
+        path: &str,
+        open: &mut dyn FnMut(&str) -> io::Result<Found>,
+    ) -> Result<Self, RecordingError> {
+        let (events, files) = traces::read(kind, path, open)?;
+        let named =
+            std::iter::once(path).chain(files.iter().map(String::as_str).filter(|&name| name != path));
+        let lines = Lines::joined(named.map(|name| (name, 0)));
+        Ok(Self { label: path.into(), text: Vec::new(), events: Some(events), lines })
+    }
+
+    /// What every rank called, of a binary trace.
+    pub fn events(&self) -> Option<&Events> {
+        self.events.as_ref()
     }
 
     /// Files one after another, each under the first of its names that there is; with the line of `label` that names it.
@@ -241,7 +288,7 @@ impl Recording {
             parts.push((path, lines + usize::from(!part.is_empty() && !part.ends_with(b"\n"))));
         }
         let lines = Lines::joined(parts.iter().map(|(path, lines)| (path.as_str(), *lines)));
-        Ok(Self { label: label.into(), text, lines })
+        Ok(Self { label: label.into(), text, events: None, lines })
     }
 
     /// Whether it is a GOAL schedule.
@@ -254,6 +301,9 @@ impl Recording {
     /// # Errors
     /// As [`read_ti`].
     pub fn trace(&self) -> Result<Trace, FormatError> {
+        if is_prof(&self.text) {
+            return self.placed(read_prof(&self.text, &self.label));
+        }
         self.placed(read_ti(&self.text, &self.label))
     }
 
@@ -262,6 +312,11 @@ impl Recording {
     /// # Errors
     /// As [`read_ti_workload`].
     pub fn workload(&self) -> Result<Trace, FormatError> {
+        if is_prof(&self.text) {
+            let message = "expected the calls of a run, found sums by pair (Open MPI's monitoring): they make traffic, \
+                           and cannot be played";
+            return Err(FormatError::whole(&self.label, message));
+        }
         self.placed(read_ti_workload(&self.text, &self.label))
     }
 

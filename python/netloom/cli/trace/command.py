@@ -11,10 +11,8 @@ from netloom.cli.shared.exits import UsageError
 from netloom.cli.shared.options import Options, ProductOptions
 from netloom.cli.shared.run import Run
 from netloom.cli.trace import report
-from netloom.errors import FormatError
 from netloom.findings import bad
-from netloom.recording import goal, matching, ti
-from netloom.recording import trace as traces
+from netloom.recording import goal, matching, opening, ti
 from netloom.recording.results import replay_findings, replayed
 from netloom.recording.trace import Trace
 from netloom.session.sources import is_stdin
@@ -28,7 +26,7 @@ def show(trace: Path, /, *, options: Options | None = None) -> int:
     Parameters
     ----------
     trace
-        A folder that `netloom record --events -o` made.
+        A folder of `netloom record --events -o`, or a file or a folder of another format.
     options
         Common options; `-o` writes the result (.json, .csv).
     """
@@ -44,7 +42,7 @@ def check(trace: Path, /, *, options: Options | None = None) -> int:
     Parameters
     ----------
     trace
-        A folder that `netloom record --events -o` made.
+        A folder of `netloom record --events -o`, or a file or a folder of another format.
     options
         Common options; `-o` writes the result (.json, .csv).
     """
@@ -66,7 +64,7 @@ def convert(trace: Path, /, *, options: ProductOptions | None = None) -> int:
     Parameters
     ----------
     trace
-        A folder that `netloom record --events -o` made.
+        A folder of `netloom record --events -o`, or a file or a folder of another format.
     options
         Common options; the ending after `-o` names the format: .ti, .goal (also .gz).
     """
@@ -89,15 +87,11 @@ def convert(trace: Path, /, *, options: ProductOptions | None = None) -> int:
     return run.finish(result, lambda: report.convert_text(result))
 
 
-def _read(run: Run, folder: Path) -> Trace:
-    if is_stdin(str(folder)):
-        raise UsageError("a trace is a folder: it cannot come from standard input")
-    if folder.exists() and not (folder.is_dir() and traces.is_folder(folder)):
-        expected = (
-            f"expected a folder with {traces.EVENTS} and {traces.META}, as `netloom record --events -o` makes"
-        )
-        raise FormatError(f"{folder}: {expected}", str(folder))
-    for name in (traces.META, traces.COMMUNICATORS, traces.EVENTS):
-        run.read("trace", str(folder / name))
+def _read(run: Run, source: Path) -> Trace:
+    if is_stdin(str(source)):
+        raise UsageError("a trace is a file or a folder: it cannot come from standard input")
     with run.timed("read"):
-        return traces.read(folder)
+        found, files = opening.read(source)
+    for name in files:
+        run.read("trace", name)
+    return found
