@@ -16,6 +16,9 @@ use crate::prof::{is_prof, read_prof};
 use crate::traces::{self, Binary};
 use crate::{FormatError, decompress, read_goal, read_ti, read_ti_workload};
 
+/// Files of the folder that `netloom record --events` makes: what it is, and what can be replayed of it.
+const OWN_META: &str = "trace.json";
+const OWN_TRACE: &str = "trace.ti.gz";
 /// All pieces together, at most.
 const MOST_BYTES: usize = 1 << 36;
 
@@ -84,7 +87,7 @@ impl TrafficKind {
         if is_goal(text) {
             return Self::Goal;
         }
-        if is_prof(text) {
+        if is_prof(text) || traces::foreign(text).is_some() {
             return Self::Trace;
         }
         let text = String::from_utf8_lossy(&text[..text.len().min(1 << 16)]);
@@ -127,8 +130,13 @@ pub fn is_goal(text: &[u8]) -> bool {
     text[..text.len().min(1 << 16)].windows(9).any(|word| word == b"num_ranks")
 }
 
-/// Refuses a trace of liballprof, whose lines look like names of files: `MPI_Init:-:1:2:1.0`.
-fn is_no_pmpi_trace(text: &[u8], label: &str) -> Result<(), FormatError> {
+/// Refuses what is known to be another kind of file, and a trace of liballprof, whose lines look like names of files:
+/// `MPI_Init:-:1:2:1.0`.
+fn is_not_foreign(text: &[u8], label: &str) -> Result<(), FormatError> {
+    if let Some((what, helps)) = traces::foreign(text) {
+        let message = format!("expected a recorded run, found {what}: what helps is {helps}");
+        return Err(FormatError::whole(label, message));
+    }
     let lines = (1..).zip(text.split(|&b| b == b'\n'));
     let mut actions = lines.filter(|(_, line)| !line.trim_ascii().is_empty() && !line.starts_with(b"#"));
     match actions.next() {
@@ -177,7 +185,7 @@ impl Recording {
             );
             return Err(FormatError::whole(label, message));
         }
-        is_no_pmpi_trace(&text, label)?;
+        is_not_foreign(&text, label)?;
         if let Some((line, name)) = index(&text).and_then(|names| names.into_iter().next()) {
             let message = format!(
                 "expected a rank first, found \"{}\" (of an index give the path, so that its files are found)",
@@ -204,6 +212,9 @@ impl Recording {
                     );
                 }
                 let folder = path.trim_end_matches('/');
+                if [OWN_META, OWN_TRACE].iter().all(|own| names.iter().any(|name| name == own)) {
+                    return Self::read(&format!("{folder}/{OWN_TRACE}"), open);
+                }
                 if let Some((kind, name)) = traces::of_folder(path, &names)? {
                     return Self::binary(kind, &format!("{folder}/{name}"), open);
                 }
@@ -215,7 +226,7 @@ impl Recording {
                 if let Some(kind) = Binary::of(&text) {
                     return Self::binary(kind, path, open);
                 }
-                is_no_pmpi_trace(&text, path)?;
+                is_not_foreign(&text, path)?;
                 let Some(names) = index(&text) else {
                     return Ok(Self {
                         label: path.into(),
@@ -271,7 +282,7 @@ impl Recording {
                 return Err(FormatError::whole(&path, "expected a rank's file, found a folder").into());
             };
             let part = decompress(&bytes, &path)?;
-            is_no_pmpi_trace(&part, &path)?;
+            is_not_foreign(&part, &path)?;
             if let Some((line, name)) = index(&part).and_then(|names| names.into_iter().next()) {
                 let message = format!("expected a rank first, found \"{}\"", excerpt(&name));
                 return Err(FormatError::at(&path, line, message).into());

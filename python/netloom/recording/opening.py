@@ -11,6 +11,7 @@ from netloom.recording import trace as traces
 from netloom.recording.events import Communicator
 from netloom.recording.trace import Events, Trace
 
+
 def read(path: Path) -> tuple[Trace, list[str]]:
     """Reads a trace, whatever its format.
 
@@ -27,7 +28,8 @@ def read(path: Path) -> tuple[Trace, list[str]]:
     Raises
     ------
     FormatError
-        Naming the file, and the byte or the line: it is none of these formats, cut short, or contradicts itself.
+        Naming the file, and the byte or the line: it is no trace that is read, is cut short, or contradicts
+        itself.
     OSError
         If a file cannot be read.
     """

@@ -5,6 +5,7 @@
 //! | [`dumpi`] | SST's DUMPI: a file a rank and a metafile |
 //! | [`otf2`] | OTF2, of Score-P: an anchor, definitions, a file a location |
 //! | [`chakra`] | MLCommons' Chakra: tasks that depend on each other, a file a rank |
+//! | `foreign` | files of other kinds, told by name |
 //! | `bytes` | a cursor over a file's bytes, whose errors name the byte |
 //! | `communicators` | members of communicators, from the calls that made them |
 //!
@@ -17,7 +18,10 @@ mod bytes;
 pub mod chakra;
 mod communicators;
 pub mod dumpi;
+mod foreign;
 pub mod otf2;
+
+pub(crate) use foreign::foreign;
 
 use std::{fmt, io};
 

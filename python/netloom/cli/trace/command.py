@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import errno
 import gzip
 from pathlib import Path
 from typing import Any
 
+from netloom import extras, files
 from netloom.cli.shared import outputs
-from netloom.cli.shared.exits import UsageError
+from netloom.cli.shared.exits import STDIO, UsageError
 from netloom.cli.shared.options import Options, ProductOptions
 from netloom.cli.shared.run import Run
 from netloom.cli.trace import report
 from netloom.findings import bad
-from netloom.recording import goal, matching, opening, ti
+from netloom.recording import goal, jobs, matching, opening, ti
+from netloom.recording import trace as traces
 from netloom.recording.results import replay_findings, replayed
 from netloom.recording.trace import Trace
 from netloom.session.sources import is_stdin
@@ -59,29 +62,40 @@ def check(trace: Path, /, *, options: Options | None = None) -> int:
 
 
 def convert(trace: Path, /, *, options: ProductOptions | None = None) -> int:
-    """Write a trace in another format: SimGrid's time-independent one, or GOAL.
+    """Write a trace in another format: SimGrid's time-independent one, GOAL, or netloom's own folder.
 
     Parameters
     ----------
     trace
         A folder of `netloom record --events -o`, or a file or a folder of another format.
     options
-        Common options; the ending after `-o` names the format: .ti, .goal (also .gz).
+        Common options; the ending after `-o` names the format: .ti, .goal (also .gz); a name without an
+        ending is a folder of Parquet.
     """
     options = options or ProductOptions()
     outputs.need_output("trace convert", options)
-    run = Run("trace-convert", options, endings=ENDINGS)
-    found = _read(run, trace)
     ending = outputs.ending(options.output)
+    as_folder = options.output is not None and str(options.output) != STDIO and "." not in options.output.name
+    run = Run("trace-convert", options, endings=ENDINGS, folder=as_folder)
+    if as_folder and options.output is not None:
+        extras.need("arrow")
+        if files.check_folder(options.output):
+            raise OSError(errno.EEXIST, "is there already: expected a new folder", str(options.output))
+    found = _read(run, trace)
     parts: list[str] = []
     with run.timed("convert"):
         written = goal.write(found, parts.append) if "goal" in ending else ti.write(found, parts.append)
     data = "".join(parts).encode()
+    if as_folder and options.output is not None:
+        traces.write(options.output, found, {jobs.TRACE: gzip.compress(data, 4, mtime=0)})
+        output: str | None = str(options.output)
+    else:
+        output = run.write(gzip.compress(data, 4, mtime=0) if ending.endswith(".gz") else data)
     result: dict[str, Any] = {
-        "format": "goal" if "goal" in ending else "ti",
+        "format": "parquet" if as_folder else "goal" if "goal" in ending else "ti",
         "ranks": found.ranks,
         **replayed(written),
-        "output": run.write(gzip.compress(data, 4, mtime=0) if ending.endswith(".gz") else data),
+        "output": output,
         "findings": replay_findings(written),
     }
     return run.finish(result, lambda: report.convert_text(result))
@@ -91,7 +105,7 @@ def _read(run: Run, source: Path) -> Trace:
     if is_stdin(str(source)):
         raise UsageError("a trace is a file or a folder: it cannot come from standard input")
     with run.timed("read"):
-        found, files = opening.read(source)
-    for name in files:
+        found, names = opening.read(source)
+    for name in names:
         run.read("trace", name)
     return found
