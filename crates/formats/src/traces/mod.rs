@@ -147,3 +147,6 @@ fn file(name: &str, open: &mut Open) -> Result<Vec<u8>, RecordingError> {
         Err(error) => Err(RecordingError::File { path: name.into(), error }),
     }
 }
+
+#[cfg(test)]
+mod tests;

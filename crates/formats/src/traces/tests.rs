@@ -34,7 +34,10 @@ fn check(events: &Events) {
         let mut sorted = members.clone();
         sorted.sort_unstable();
         sorted.dedup();
-        assert!(sorted.len() == members.len() && sorted.last().is_none_or(|&last| last < ranks), "{members:?}");
+        assert!(
+            sorted.len() == members.len() && sorted.last().is_none_or(|&last| last < ranks),
+            "{members:?}"
+        );
     }
     for own in &events.ranks {
         for event in &own.events {
@@ -70,7 +73,7 @@ fn damage(bytes: &mut Vec<u8>, random: &mut Stream) {
 
 #[test]
 fn damaged_traces_are_hostile_but_harmless() {
-    let trials = trials(150);
+    let trials = trials(60);
     let kinds = [
         (Binary::Dumpi, "dumpi-sst", "testtrace.meta"),
         (Binary::Dumpi, "dumpi-is-8", "dumpi-2026.11.23.00.54.24.meta"),
@@ -98,7 +101,10 @@ fn damaged_traces_are_hostile_but_harmless() {
                     read_whole += 1;
                 }
                 Err(RecordingError::Format(error)) => {
-                    assert!(error.message.contains("expected") && !error.label.is_empty(), "{folder} {trial}: {error}");
+                    assert!(
+                        error.message.contains("expected") && !error.label.is_empty(),
+                        "{folder} {trial}: {error}"
+                    );
                 }
                 Err(RecordingError::File { .. }) => {}
             }

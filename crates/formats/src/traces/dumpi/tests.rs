@@ -55,7 +55,7 @@ fn lulesh_sends_56_pairs_380_messages() {
 
 #[test]
 fn every_truncation_of_a_file_is_an_error_that_names_it() {
-    let name = "testtrace-0001.bin";
+    let name = "testtrace-0000.bin";
     let length = whole("dumpi-sst", "testtrace.meta").ranks.len();
     assert_eq!(length, 4);
     for cut in 0..2960 {
@@ -67,7 +67,7 @@ fn every_truncation_of_a_file_is_an_error_that_names_it() {
         };
         let error = read_with("dumpi-sst", "testtrace.meta", &change).unwrap_err();
         assert!(
-            error.starts_with("testtrace-0001.bin: byte ") && error.contains("expected"),
+            error.starts_with("testtrace-0000.bin: byte ") && error.contains("expected"),
             "{cut}: {error}"
         );
     }
