@@ -158,7 +158,7 @@ def test_pages_say_what_commands_print(page, netloom, paths):
         (netloom.folder / folder.name).symlink_to(folder)
     (netloom.folder / "net.txt").symlink_to(paths.ft2)
     (netloom.folder / "quartz1.txt.gz").symlink_to(paths.quartz1)
-    for folder in ("opensm-lanes", "opensm-engines"):
+    for folder in ("opensm-lanes", "opensm-engines", "traces"):
         (netloom.folder / folder).symlink_to(paths.opensm.parent / folder)
     for when in ("before", "after"):
         reading = paths.opensm / "ft2_32" / f"perfquery_x_{when}.txt.gz"

@@ -237,7 +237,7 @@ class _Collectives:
                 calls = sum(len(one.get(number, ())) for one in self._calls)
                 what = "between groups" if remote else "with processes of another world"
                 written.left_out[f"calls of collectives {what}"] += calls
-            else:
+            elif len(members):
                 self._of(number, members, written, tag + number)
 
     def lines(self, rank: int, events: Iterable[int]) -> Iterator[str]:

@@ -62,18 +62,14 @@ pub fn read(path: &str, text: &[u8], open: &mut Open) -> Result<(Events, Vec<Str
     }
     let known = known(ranks, &makings, &alone);
     events.communicators = known.members;
+    let mut untold = 0;
     for (own, of_rank) in events.ranks.iter().zip(&known.of_rank) {
-        let untold = |communicator: u32| of_rank[communicator as usize].is_none();
-        let calls = own.events.iter().filter(|event| untold(event.communicator)).count() as u64;
-        if calls > 0 {
-            let what = "calls on communicators whose members are not told";
-            match events.lacks.iter_mut().find(|(known, _)| known == what) {
-                Some((_, number)) => *number += calls,
-                None => events.lacks.push((what.to_owned(), calls)),
-            }
-        }
+        untold +=
+            own.events.iter().filter(|event| of_rank[event.communicator as usize].is_none()).count() as u64;
     }
-    if !events.lacks.is_empty() {
+    if untold > 0 {
+        events.lack("calls on communicators whose members are not told", untold);
+        // Those have no members that are known.
         events.communicators.push(Vec::new());
     }
     rank::place(&mut events, &known.of_rank).map_err(|message| FormatError::whole(path, message))?;
