@@ -52,6 +52,8 @@ for target in "${targets[@]}"; do
     perfquery) seed "$target" "$data"/ft2_32/perfquery*.gz ;;
     ibqueryerrors) seed "$target" "$data"/ft2_32/ibqueryerrors*.gz ;;
     scenario) seed "$target" ../examples/ch5/*.toml ;;
+    dumpi) seed "$target" ../tests/data/traces/dumpi-*/*-0000.bin ;;
+    chakra) seed "$target" ../tests/data/traces/chakra-*/*.0.et ;;
     plan) seed "$target" ../examples/plan/*.toml ;;
     esac
     seed "$target" seeds/"$target"/*

@@ -191,7 +191,7 @@ def pages() -> Iterator[Path]:
 def furnish(folder: Path) -> None:
     """Puts into a folder what commands of pages read: examples, a real dump, two readings of its counters."""
     links = {name: ROOT / name for name in ("examples", "contrib", "docs")}
-    links |= {name: DATA / name for name in ("opensm-lanes", "opensm-engines")}
+    links |= {name: DATA / name for name in ("opensm-lanes", "opensm-engines", "traces")}
     links["net.txt"] = DATA / "opensm" / "ft2_32" / "ibnetdiscover.txt"
     links["quartz1.txt.gz"] = DATA / "opensm" / "quartz1" / "ibnetdiscover.txt.gz"
     for when in ("before", "after"):

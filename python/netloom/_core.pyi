@@ -90,6 +90,7 @@ __all__ = [
     "sparsity",
     "stages",
     "synth_counters",
+    "trace_events",
     "trace_files",
     "traffic_format",
     "traffic_of_columns",
@@ -1177,11 +1178,16 @@ def schemes() -> list[tuple[str, str]]:
 
 def is_generator(spec: str) -> bool: ...
 def is_pattern(spec: str) -> bool: ...
-def traffic_format(data: bytes) -> Literal["mtx", "csv", "dense", "ti", "goal"]:
+def traffic_format(
+    data: bytes,
+) -> Literal["mtx", "csv", "dense", "ti", "goal", "dumpi", "otf2", "chakra"]:
     """What a file with traffic is, by how it begins (gzip or not)."""
 
 def trace_files(path: _Path) -> list[str]:
     """The files that a recorded run is made of beside the one at `path`: those of an index or a folder."""
+
+def trace_events(path: _Path) -> dict[str, Any]:
+    """What every rank called, of a trace of any format but netloom's own, as columns."""
 
 def is_engine(name: str) -> bool: ...
 def expand_hostlist(text: str) -> list[str]: ...

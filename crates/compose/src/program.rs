@@ -10,7 +10,7 @@ use netloom_sim::{
     NasFt, Pairs, PermutationStream, PingPong, Repeat, Replay, RowsAndColumns, Script, Slabs, Stencil,
     Stream, Sweep, Tasks, Wrf,
 };
-use netloom_traffic::{PatternError, pattern};
+use netloom_traffic::{PatternError, events, pattern};
 
 use crate::ComposeError;
 use crate::asked::{Asked, Place};
@@ -54,8 +54,24 @@ pub fn load<'a>(asked: Asked<'a>, read: &mut Reader) -> Result<Loaded<'a>, Compo
             if recording.is_goal() {
                 return goal(asked, &recording);
             }
-            let workload = Arc::new(recording.workload()?.workload);
+            let algorithms = Algorithms::parse(algorithms)
+                .map_err(|error| asked.refuse("algorithms", &format!("algorithms: {error}")))?;
+            let workload = match recording.events() {
+                Some(calls) => {
+                    if flops_per_s.is_some() {
+                        let message =
+                            "flops_per_s: expected none with this trace (it has the times of its calls)";
+                        return Err(asked.refuse("flops_per_s", &message));
+                    }
+                    let program = events::program(calls, Some(&algorithms));
+                    program.map_err(|error| asked.refuse("trace", &error))?.workload
+                }
+                None => recording.workload()?.workload,
+            };
+            let workload = Arc::new(workload);
             let ranks = workload.ranks();
+            // An operation a nanosecond, where times are known.
+            let flops_per_s = flops_per_s.or(recording.events().map(|_| 1e9));
             if flops_per_s.is_none() && *compute_scale != 1.0 {
                 let message =
                     "compute_scale: expected flops_per_s beside it: without, this trace computes in no time";
@@ -65,8 +81,7 @@ pub fn load<'a>(asked: Asked<'a>, read: &mut Reader) -> Result<Loaded<'a>, Compo
             let speed = flops_per_s.map_or(f64::INFINITY, |flops| flops / compute_scale);
             let mut replay = Replay::new(workload, speed);
             replay.file = recording.lines;
-            replay.algorithms = Algorithms::parse(algorithms)
-                .map_err(|error| asked.refuse("algorithms", &format!("algorithms: {error}")))?;
+            replay.algorithms = algorithms;
             Ok(Loaded::Recorded(Arc::new(replay), ranks))
         }
     }

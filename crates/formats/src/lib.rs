@@ -20,11 +20,13 @@
 //! | `keys` | TOML tables whose keys are all known |
 //! | [`mtx`] | Matrix Market: traffic matrices |
 //! | [`plan`] | machines to be planned (TOML) |
+//! | [`prof`] | what Open MPI's monitoring counted |
 //! | [`recording`] | recorded runs of one file or many; what a file of traffic is |
 //! | [`scenario`] | scenarios to simulate (TOML), with overrides |
 //! | [`lanes`] | SL-to-VL tables, service levels of pairs, QoS policies |
 //! | [`sums`] | what every host sends and receives, as CSV |
 //! | [`ti`] | SimGrid's time-independent traces, as traffic and as programs |
+//! | [`traces`] | binary traces: DUMPI, OTF2, Chakra |
 //! | [`triples`] | traffic as CSV |
 //! | [`perfetto`] | timelines, for viewers of traces |
 //! | [`paths`] | which of a host's addresses each sender uses, as CSV |
@@ -51,11 +53,13 @@ pub mod mtx;
 pub mod paths;
 pub mod perfetto;
 pub mod plan;
+pub mod prof;
 pub mod recording;
 pub mod scenario;
 pub mod sums;
 pub mod text;
 pub mod ti;
+pub mod traces;
 pub mod triples;
 
 pub use catalogue::{CatalogueFile, read_catalogue};

@@ -9,11 +9,16 @@
 
 use std::io;
 
-use netloom_model::{Lines, Schedule, Trace};
+use netloom_model::{Events, Lines, Schedule, Trace};
 
 use crate::error::excerpt;
+use crate::prof::{is_prof, read_prof};
+use crate::traces::{self, Binary};
 use crate::{FormatError, decompress, read_goal, read_ti, read_ti_workload};
 
+/// Files of the folder that `netloom record --events` makes: what it is, and what can be replayed of it.
+const OWN_META: &str = "trace.json";
+const OWN_TRACE: &str = "trace.ti.gz";
 /// All pieces together, at most.
 const MOST_BYTES: usize = 1 << 36;
 
@@ -47,6 +52,8 @@ pub enum RecordingError {
 pub struct Recording {
     label: String,
     text: Vec<u8>,
+    /// What a binary trace has.
+    events: Option<Events>,
     /// Where its lines are.
     pub lines: Lines,
 }
@@ -62,6 +69,8 @@ pub enum TrafficKind {
     Trace,
     /// A GOAL schedule.
     Goal,
+    /// A binary trace.
+    Binary(Binary),
     /// None of these: CSV, if anything.
     Csv,
 }
@@ -72,8 +81,14 @@ impl TrafficKind {
         if text.trim_ascii_start().starts_with(b"%%MatrixMarket") {
             return Self::MatrixMarket;
         }
+        if let Some(kind) = Binary::of(text) {
+            return Self::Binary(kind);
+        }
         if is_goal(text) {
             return Self::Goal;
+        }
+        if is_prof(text) || traces::foreign(text).is_some() {
+            return Self::Trace;
         }
         let text = String::from_utf8_lossy(&text[..text.len().min(1 << 16)]);
         let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
@@ -115,8 +130,13 @@ pub fn is_goal(text: &[u8]) -> bool {
     text[..text.len().min(1 << 16)].windows(9).any(|word| word == b"num_ranks")
 }
 
-/// Refuses a trace of liballprof, whose lines look like names of files: `MPI_Init:-:1:2:1.0`.
-fn is_no_pmpi_trace(text: &[u8], label: &str) -> Result<(), FormatError> {
+/// Refuses what is known to be another kind of file, and a trace of liballprof, whose lines look like names of files:
+/// `MPI_Init:-:1:2:1.0`.
+fn is_not_foreign(text: &[u8], label: &str) -> Result<(), FormatError> {
+    if let Some((what, helps)) = traces::foreign(text) {
+        let message = format!("expected a recorded run, found {what}: what helps is {helps}");
+        return Err(FormatError::whole(label, message));
+    }
     let lines = (1..).zip(text.split(|&b| b == b'\n'));
     let mut actions = lines.filter(|(_, line)| !line.trim_ascii().is_empty() && !line.starts_with(b"#"));
     match actions.next() {
@@ -159,7 +179,13 @@ impl Recording {
     /// [`FormatError`] for damaged gzip data, and an index, whose files nobody can open.
     pub fn of(bytes: &[u8], label: &str) -> Result<Self, FormatError> {
         let text = decompress(bytes, label)?.into_owned();
-        is_no_pmpi_trace(&text, label)?;
+        if let Some(kind) = Binary::of(&text) {
+            let message = format!(
+                "expected a trace of one file, found {kind}: give its path, so that its files are found"
+            );
+            return Err(FormatError::whole(label, message));
+        }
+        is_not_foreign(&text, label)?;
         if let Some((line, name)) = index(&text).and_then(|names| names.into_iter().next()) {
             let message = format!(
                 "expected a rank first, found \"{}\" (of an index give the path, so that its files are found)",
@@ -167,7 +193,7 @@ impl Recording {
             );
             return Err(FormatError::at(label, line, message));
         }
-        Ok(Self { label: label.into(), text, lines: Lines::of(label) })
+        Ok(Self { label: label.into(), text, events: None, lines: Lines::of(label) })
     }
 
     /// The run under a path, with whatever other files it is made of; `open` reads by names such as `path` is.
@@ -186,14 +212,28 @@ impl Recording {
                     );
                 }
                 let folder = path.trim_end_matches('/');
+                if [OWN_META, OWN_TRACE].iter().all(|own| names.iter().any(|name| name == own)) {
+                    return Self::read(&format!("{folder}/{OWN_TRACE}"), open);
+                }
+                if let Some((kind, name)) = traces::of_folder(path, &names)? {
+                    return Self::binary(kind, &format!("{folder}/{name}"), open);
+                }
                 let paths = names.iter().map(|name| format!("{folder}/{name}"));
                 Self::joined(path, paths.map(|path| (None, vec![path])), open)
             }
             Found::File(bytes) => {
                 let text = decompress(&bytes, path)?;
-                is_no_pmpi_trace(&text, path)?;
+                if let Some(kind) = Binary::of(&text) {
+                    return Self::binary(kind, path, open);
+                }
+                is_not_foreign(&text, path)?;
                 let Some(names) = index(&text) else {
-                    return Ok(Self { label: path.into(), text: text.into_owned(), lines: Lines::of(path) });
+                    return Ok(Self {
+                        label: path.into(),
+                        text: text.into_owned(),
+                        events: None,
+                        lines: Lines::of(path),
+                    });
                 };
                 // As smpirun names them, or only the last folder of that, beside the index.
                 let tries = |(line, name): (usize, String)| {
@@ -205,6 +245,24 @@ impl Recording {
                 Self::joined(path, names.into_iter().map(tries), open)
             }
         }
+    }
+
+    /// A binary trace under the path that names its other files.
+    fn binary(
+        kind: Binary,
+        path: &str,
+        open: &mut dyn FnMut(&str) -> io::Result<Found>,
+    ) -> Result<Self, RecordingError> {
+        let (events, files) = traces::read(kind, path, open)?;
+        let named =
+            std::iter::once(path).chain(files.iter().map(String::as_str).filter(|&name| name != path));
+        let lines = Lines::joined(named.map(|name| (name, 0)));
+        Ok(Self { label: path.into(), text: Vec::new(), events: Some(events), lines })
+    }
+
+    /// What every rank called, of a binary trace.
+    pub fn events(&self) -> Option<&Events> {
+        self.events.as_ref()
     }
 
     /// Files one after another, each under the first of its names that there is; with the line of `label` that names it.
@@ -224,7 +282,7 @@ impl Recording {
                 return Err(FormatError::whole(&path, "expected a rank's file, found a folder").into());
             };
             let part = decompress(&bytes, &path)?;
-            is_no_pmpi_trace(&part, &path)?;
+            is_not_foreign(&part, &path)?;
             if let Some((line, name)) = index(&part).and_then(|names| names.into_iter().next()) {
                 let message = format!("expected a rank first, found \"{}\"", excerpt(&name));
                 return Err(FormatError::at(&path, line, message).into());
@@ -241,7 +299,7 @@ impl Recording {
             parts.push((path, lines + usize::from(!part.is_empty() && !part.ends_with(b"\n"))));
         }
         let lines = Lines::joined(parts.iter().map(|(path, lines)| (path.as_str(), *lines)));
-        Ok(Self { label: label.into(), text, lines })
+        Ok(Self { label: label.into(), text, events: None, lines })
     }
 
     /// Whether it is a GOAL schedule.
@@ -254,6 +312,9 @@ impl Recording {
     /// # Errors
     /// As [`read_ti`].
     pub fn trace(&self) -> Result<Trace, FormatError> {
+        if is_prof(&self.text) {
+            return self.placed(read_prof(&self.text, &self.label));
+        }
         self.placed(read_ti(&self.text, &self.label))
     }
 
@@ -262,6 +323,11 @@ impl Recording {
     /// # Errors
     /// As [`read_ti_workload`].
     pub fn workload(&self) -> Result<Trace, FormatError> {
+        if is_prof(&self.text) {
+            let message = "expected the calls of a run, found sums by pair (Open MPI's monitoring): they make traffic, \
+                           and cannot be played";
+            return Err(FormatError::whole(&self.label, message));
+        }
         self.placed(read_ti_workload(&self.text, &self.label))
     }
 

@@ -20,6 +20,7 @@
 //! | [`matrix`] | sparse matrices of bytes (CSR) |
 //! | [`traffic`] | who sends how much to whom, in phases |
 //! | [`hose`] | how much every host sends and receives in all |
+//! | [`programs::events`] | what every rank of a recorded run called, with the members of communicators |
 //! | [`programs::timeline`] | what happened when, on tracks |
 //! | [`programs::trace`] | what every rank of a run sent, and who took part in its collectives |
 //! | [`programs::workload`] | a recorded run as a program: what every rank does, in order |
@@ -62,9 +63,11 @@ pub use ids::{Dest, DestId, DestSpace, HostId, LinkId, NodeId, SwitchId};
 pub use job::{Allocation, Cut, Job, JobSpec, Mapping, PhaseSpec, Placement, Source};
 pub use lines::Lines;
 pub use matrix::Csr;
+pub use programs::events;
+pub use programs::events::{Event, Events, RankEvents};
 pub use programs::schedule::{Requirement, Schedule, Task};
 pub use programs::timeline::{Span, Timeline, TrackGroup};
-pub use programs::trace::{Trace, Untold};
+pub use programs::trace::{Named, Trace, Untold};
 pub use programs::workload::{Action, CollectiveKind, Together, Workload};
 pub use routes::lanes::LaneMap;
 pub use routes::levels::{LevelGroups, Levels, SERVICE_LEVELS};

@@ -141,7 +141,9 @@ impl PyTraffic {
                 let data = io::read(py, &source)?;
                 match traffic_format(py, &data)? {
                     "csv" if ending(stem) != "txt" => return Err(no_traffic(py, &name)),
-                    "ti" | "goal" => read_trace(py, &source, &collectives.options())?.into(),
+                    "ti" | "goal" | "dumpi" | "otf2" | "chakra" => {
+                        read_trace(py, &source, &collectives.options())?.into()
+                    }
                     format => {
                         let names = fabric.map(|f| f.get().fabric());
                         parse(py, &data, format, &name, names, collectives)?
@@ -761,7 +763,7 @@ fn parse(
     fabric: Option<&Fabric>,
     collectives: Collectives,
 ) -> PyResult<PyTraffic> {
-    if format == "ti" || format == "goal" {
+    if matches!(format, "ti" | "goal" | "dumpi" | "otf2" | "chakra") {
         return Ok(parse_trace(py, data, label, &collectives.options())?.into());
     }
     let traffic = run(py, Options::default(), |_| match format {

@@ -8,6 +8,7 @@
 //! | `rows` | sparse matrices row by row |
 //! | [`mod@phases`] | a recorded run cut into phases |
 //! | [`mod@recorded`] | the traffic of a recorded run, and what is not known of it |
+//! | [`mod@events`] | a record of calls as a program |
 //! | [`mod@perturb`] | what uncertain traffic may turn out to be |
 //! | [`mod@place`] | jobs on the hosts of a fabric |
 //! | [`mod@collective`] | collectives as messages, by published algorithms |
@@ -25,6 +26,7 @@ mod allocate;
 mod background;
 pub mod collective;
 pub mod error;
+pub mod events;
 mod grid;
 mod mapping;
 pub mod pattern;

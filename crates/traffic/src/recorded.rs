@@ -8,7 +8,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use netloom_model::{Action, CollectiveKind, Cut, Schedule, Task, Trace, Traffic, Workload};
+use netloom_model::{Action, CollectiveKind, Cut, Named, Schedule, Task, Trace, Traffic, Workload};
 
 use crate::collective::{Algorithms, Collective};
 use crate::phases::{TraceError, phases};
@@ -91,6 +91,8 @@ pub fn recorded(trace: &Trace, options: &RecordedOptions) -> Result<Recorded, Tr
             }
         }
     }
+    let named = trace.named.as_ref();
+    point_to_point -= named.map_or(0.0, |named| named.bytes as f64);
     let sent = traffic.total().total_bytes();
     let collective =
         if options.collectives.is_some() { sent + within_endpoints - point_to_point } else { 0.0 };
@@ -100,7 +102,10 @@ pub fn recorded(trace: &Trace, options: &RecordedOptions) -> Result<Recorded, Tr
         let all = phases(run, Cut::One, Some(&Algorithms::default()))?;
         bytes.left_out += all.total().total_bytes() - sent;
     }
-    if !trace.untold.is_empty() {
+    if let Some(named) = named {
+        bytes.left_out += named.left_out as f64;
+        notes.extend(lacks(named).map(|text| ("left-out-of-trace", text)));
+    } else if !trace.untold.is_empty() {
         let untold: f64 = trace.untold.iter().map(|one| one.bytes as f64).sum();
         bytes.left_out += untold;
         notes.push(("collectives-left-out", left_out(trace, untold)));
@@ -129,6 +134,12 @@ pub fn scheduled(schedule: &Schedule) -> Trace {
         }
     }
     Trace::of(Workload::from_actions(schedule.ranks(), &list, &vec![0; list.len()], Vec::new(), Vec::new()))
+}
+
+/// What a record has and its program has not.
+fn lacks(named: &Named) -> Option<String> {
+    let each: Vec<_> = named.lacks.iter().map(|(what, calls)| format!("{calls} {what}")).collect();
+    (!each.is_empty()).then(|| format!("left out: {}", each.join(", ")))
 }
 
 fn left_out(trace: &Trace, bytes: f64) -> String {

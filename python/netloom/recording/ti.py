@@ -107,6 +107,7 @@ def by_rank(
     else:
         told = matching = matching or match(trace)
     written.messages = matching.messages
+    written.left_out.update(trace.meta.get("lacks", {}))
     for _, _, _, _, sent, received in told.unmatched:
         written.left_out["sends without a receive"] += max(0, sent - received)
         written.left_out["receives without a send"] += max(0, received - sent)
@@ -143,10 +144,11 @@ def _rank(
     for which, begun in zip(events.completes[0].tolist(), events.completes[1].tolist(), strict=True):
         done.setdefault(which, []).append(begun)
     placed = collectives.places[rank]
-    last, owed = -1, ""
+    least = _LEAST_NS if trace.meta.get("timed", True) else 1
+    last, owed = -1 if least > 1 else 0, ""
     for i, name in enumerate(function):
         began = start[i] if start[i] >= 0 else end[i]
-        if last >= 0 and began - last >= _LEAST_NS:
+        if last >= 0 and began - last >= least:
             yield f"{rank} compute {began - last}"
         last = max(last, end[i])
         kind = kinds[name]
@@ -235,7 +237,7 @@ class _Collectives:
                 calls = sum(len(one.get(number, ())) for one in self._calls)
                 what = "between groups" if remote else "with processes of another world"
                 written.left_out[f"calls of collectives {what}"] += calls
-            else:
+            elif len(members):
                 self._of(number, members, written, tag + number)
 
     def lines(self, rank: int, events: Iterable[int]) -> Iterator[str]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import io
 import itertools
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from netloom import reading
 from netloom.errors import FormatError
-from netloom.files import Folder
+from netloom.files import Folder, Scratch
 from netloom.reading import parquet
 from netloom.recording import events as raw
 from netloom.recording.events import ANY, NONE, Communicator, Ints, base_name
@@ -91,7 +91,8 @@ class Trace:
     communicators : list of Communicator
         The world is the first.
     meta : dict
-        `program`, `mpi`, `abi`, `tool`, `hosts` by rank, `lost` ranks, `dropped` events by rank.
+        `program`, `mpi`, `abi`, `tool`, `hosts` by rank, `lost` ranks, `dropped` events by rank; `lacks`:
+        what the source has and this has not, with numbers of calls; `timed`: false where calls take no time.
     """
 
     ranks: int
@@ -266,6 +267,31 @@ def to_files(trace: Trace) -> dict[str, bytes]:
     }
 
 
+def write(folder: Path, trace: Trace, others: Mapping[str, bytes]) -> None:
+    """Writes a trace's folder, whole or not at all.
+
+    Parameters
+    ----------
+    folder : Path
+        Where it goes; there is nothing yet.
+    trace : Trace
+        What ranks did.
+    others : mapping
+        Contents of other files in it, by name.
+
+    Raises
+    ------
+    OSError
+        If it cannot be written, or something is there.
+    """
+    contents = {**to_files(trace), **others}
+    with Folder.open(folder.parent) as parent, Scratch(parent) as scratch:
+        with scratch.folder("trace", make=True) as made:
+            for name, data in contents.items():
+                made.write(name, data)
+        parent.take(scratch, "trace", folder.name)
+
+
 def _schema() -> Any:
     import pyarrow as pa
 
@@ -389,9 +415,11 @@ def _meta(data: bytes, label: str) -> dict[str, Any]:
     ranks = meta.get("ranks")
     if not isinstance(ranks, int) or isinstance(ranks, bool) or not 0 < ranks <= _MOST_RANKS:
         raise FormatError(f"{label}: expected a number of ranks, found {str(ranks)[:40]}", label)
-    for key, kind in (("hosts", list), ("lost", list), ("dropped", dict)):
+    for key, kind in (("hosts", list), ("lost", list), ("dropped", dict), ("lacks", dict)):
         if not isinstance(meta.setdefault(key, kind()), kind):
             raise FormatError(f"{label}: expected {key} as a {kind.__name__}", label)
+    if not all(isinstance(calls, int) for calls in meta["lacks"].values()):
+        raise FormatError(f"{label}: expected numbers of calls in lacks", label)
     return meta
 
 

@@ -66,6 +66,9 @@ def raise_not_an_engine(
     raise SpecError(f'"{source}" is {what}: expected one of {", ".join(names)}{hint}')
 
 
+RECORDED = ("ti", "goal", "dumpi", "otf2", "chakra")
+"""Formats of recorded runs, as the core names them."""
+
 _NOT_RECORDED = (".mtx", ".csv", ".npz", ".npy", ".parquet", ".toml")
 
 
@@ -77,7 +80,7 @@ def is_recorded(source: str) -> bool:
         return True
     if not os.path.isfile(source) or ending(Path(source)) in _NOT_RECORDED:
         return False
-    return _core.traffic_format(reading.head(source, 1 << 20, unpack=False)) in ("ti", "goal")
+    return _core.traffic_format(reading.head(source, 1 << 20, unpack=False)) in RECORDED
 
 
 def of_run(source: str, name: str) -> str:

@@ -499,7 +499,7 @@ impl Reader {
         ));
         self.together.truncate(agreed as usize);
         let workload = Workload::from_actions(self.ranks, &self.list, lines, self.together, self.shares);
-        Ok(Trace { workload, untold, signs })
+        Ok(Trace { workload, untold, signs, named: None })
     }
 }
 

@@ -25,12 +25,27 @@ pub struct Trace {
     pub untold: Vec<Untold>,
     /// What says that ranks have communicators which the trace does not name, with its line where it is of one.
     pub signs: Vec<String>,
+    /// What became of collectives of communicators, of a source that names them.
+    pub named: Option<Named>,
+}
+
+/// What became of a record that names communicators.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Named {
+    /// Collectives of some ranks that became messages.
+    pub collectives: u64,
+    /// Bytes of these messages.
+    pub bytes: u64,
+    /// Bytes of those that were left out.
+    pub left_out: u64,
+    /// What the record has and the program has not: what, and how many calls.
+    pub lacks: Vec<(String, u64)>,
 }
 
 impl Trace {
     /// A run in which all agree.
     pub fn of(workload: Workload) -> Self {
-        Self { workload, untold: Vec::new(), signs: Vec::new() }
+        Self { workload, untold: Vec::new(), signs: Vec::new(), named: None }
     }
 
     /// Number of ranks.

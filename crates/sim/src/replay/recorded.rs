@@ -58,7 +58,8 @@ impl Script for Replay {
 
     fn place(&self, rank: u32, step: u64) -> Option<String> {
         let line = self.workload.lines(rank).get(usize::try_from(step).ok()?)?;
-        Some(self.file.told(*line as usize))
+        // Of a binary trace there are no lines.
+        (*line > 0).then(|| self.file.told(*line as usize))
     }
 
     fn shares(&self, rank: u32, step: u64) -> &[u64] {

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import errno
 import gzip
 from pathlib import Path
 from typing import Any
 
+from netloom import extras, files
 from netloom.cli.shared import outputs
-from netloom.cli.shared.exits import UsageError
+from netloom.cli.shared.exits import STDIO, UsageError
 from netloom.cli.shared.options import Options, ProductOptions
 from netloom.cli.shared.run import Run
 from netloom.cli.trace import report
-from netloom.errors import FormatError
 from netloom.findings import bad
-from netloom.recording import goal, matching, ti
+from netloom.recording import goal, jobs, matching, opening, ti
 from netloom.recording import trace as traces
 from netloom.recording.results import replay_findings, replayed
 from netloom.recording.trace import Trace
@@ -28,7 +29,7 @@ def show(trace: Path, /, *, options: Options | None = None) -> int:
     Parameters
     ----------
     trace
-        A folder that `netloom record --events -o` made.
+        A folder of `netloom record --events -o`, or a file or a folder of another format.
     options
         Common options; `-o` writes the result (.json, .csv).
     """
@@ -44,7 +45,7 @@ def check(trace: Path, /, *, options: Options | None = None) -> int:
     Parameters
     ----------
     trace
-        A folder that `netloom record --events -o` made.
+        A folder of `netloom record --events -o`, or a file or a folder of another format.
     options
         Common options; `-o` writes the result (.json, .csv).
     """
@@ -61,43 +62,50 @@ def check(trace: Path, /, *, options: Options | None = None) -> int:
 
 
 def convert(trace: Path, /, *, options: ProductOptions | None = None) -> int:
-    """Write a trace in another format: SimGrid's time-independent one, or GOAL.
+    """Write a trace in another format: SimGrid's time-independent one, GOAL, or netloom's own folder.
 
     Parameters
     ----------
     trace
-        A folder that `netloom record --events -o` made.
+        A folder of `netloom record --events -o`, or a file or a folder of another format.
     options
-        Common options; the ending after `-o` names the format: .ti, .goal (also .gz).
+        Common options; the ending after `-o` names the format: .ti, .goal (also .gz); a name without an
+        ending is a folder of Parquet.
     """
     options = options or ProductOptions()
     outputs.need_output("trace convert", options)
-    run = Run("trace-convert", options, endings=ENDINGS)
-    found = _read(run, trace)
     ending = outputs.ending(options.output)
+    as_folder = options.output is not None and str(options.output) != STDIO and "." not in options.output.name
+    run = Run("trace-convert", options, endings=ENDINGS, folder=as_folder)
+    if as_folder and options.output is not None:
+        extras.need("arrow")
+        if files.check_folder(options.output):
+            raise OSError(errno.EEXIST, "is there already: expected a new folder", str(options.output))
+    found = _read(run, trace)
     parts: list[str] = []
     with run.timed("convert"):
         written = goal.write(found, parts.append) if "goal" in ending else ti.write(found, parts.append)
     data = "".join(parts).encode()
+    if as_folder and options.output is not None:
+        traces.write(options.output, found, {jobs.TRACE: gzip.compress(data, 4, mtime=0)})
+        output: str | None = str(options.output)
+    else:
+        output = run.write(gzip.compress(data, 4, mtime=0) if ending.endswith(".gz") else data)
     result: dict[str, Any] = {
-        "format": "goal" if "goal" in ending else "ti",
+        "format": "parquet" if as_folder else "goal" if "goal" in ending else "ti",
         "ranks": found.ranks,
         **replayed(written),
-        "output": run.write(gzip.compress(data, 4, mtime=0) if ending.endswith(".gz") else data),
+        "output": output,
         "findings": replay_findings(written),
     }
     return run.finish(result, lambda: report.convert_text(result))
 
 
-def _read(run: Run, folder: Path) -> Trace:
-    if is_stdin(str(folder)):
-        raise UsageError("a trace is a folder: it cannot come from standard input")
-    if folder.exists() and not (folder.is_dir() and traces.is_folder(folder)):
-        expected = (
-            f"expected a folder with {traces.EVENTS} and {traces.META}, as `netloom record --events -o` makes"
-        )
-        raise FormatError(f"{folder}: {expected}", str(folder))
-    for name in (traces.META, traces.COMMUNICATORS, traces.EVENTS):
-        run.read("trace", str(folder / name))
+def _read(run: Run, source: Path) -> Trace:
+    if is_stdin(str(source)):
+        raise UsageError("a trace is a file or a folder: it cannot come from standard input")
     with run.timed("read"):
-        return traces.read(folder)
+        found, names = opening.read(source)
+    for name in names:
+        run.read("trace", name)
+    return found

@@ -114,6 +114,9 @@ def _findings(
     if dropped:
         text = f"{count(sum(dropped.values()))} events of {count(len(dropped))} ranks were dropped"
         found.append(finding("dropped-events", text))
+    if lacks := trace.meta.get("lacks"):
+        named = ", ".join(f"{count(calls)} {what}" for what, calls in sorted(lacks.items()))
+        found.append(finding("left-out-of-trace", f"the source has and this trace has not: {named}"))
     if unmatched:
         sends = sum(max(0, one["sent"] - one["received"]) for one in unmatched)
         receives = sum(max(0, one["received"] - one["sent"]) for one in unmatched)

@@ -1,0 +1,230 @@
+"""Traces of the field (DUMPI, OTF2, Chakra, SimGrid, GOAL, Open MPI), by every verb that takes traces."""
+
+from __future__ import annotations
+
+import itertools
+import re
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+import scipy.io
+
+import netloom as nl
+from conftest import ROOT, Netloom
+from netloom import _core
+from netloom.errors import FormatError
+from netloom.recording import matching, opening
+
+TRACES = ROOT / "tests" / "data" / "traces"
+LULESH = {
+    "SimGrid": TRACES / "lulesh-8.ti.gz",
+    "DUMPI": TRACES / "dumpi-lulesh-8",
+    "Open MPI": TRACES / "openmpi-monitoring-lulesh-8",
+}
+FABRIC = "two-level:leaves=4,hosts=4,spines=2"
+
+
+def pairs_of(traffic: Any) -> dict[tuple[int, int], float]:
+    matrix = traffic.to_scipy().tocoo()
+    return {(int(a), int(b)): float(c) for a, b, c in zip(matrix.row, matrix.col, matrix.data, strict=True)}
+
+
+@pytest.mark.parametrize("source", ["SimGrid", "DUMPI"])
+def test_lulesh_is_one_matrix_whatever_recorded_it(source: str) -> None:
+    """56 pairs, 267,712 B, as Open MPI's own monitoring and SMPI counted them."""
+    expected = scipy.io.mmread(TRACES / "lulesh-8.mtx.gz").tocoo()
+    wanted = {
+        (int(a), int(b)): float(c) for a, b, c in zip(expected.row, expected.col, expected.data, strict=True)
+    }
+    assert (len(wanted), sum(wanted.values())) == (56, 267_712)
+    found = pairs_of(nl.Traffic.read(str(LULESH[source]), collectives="none"))
+    assert found == wanted
+
+
+def test_open_mpis_sums_are_the_same_matrix_and_collectives_as_the_library_did_them() -> None:
+    both = pairs_of(nl.Traffic.read(str(LULESH["Open MPI"])))
+    lines = [
+        line.split()
+        for path in sorted(LULESH["Open MPI"].iterdir())
+        for line in path.read_text().splitlines()
+        if line[:1] in ("E", "I")
+    ]
+    wanted: dict[tuple[int, int], float] = {}
+    for _, source, destination, size, *_ in lines:
+        key = int(source), int(destination)
+        wanted[key] = wanted.get(key, 0) + int(size)
+    assert both == {key: size for key, size in wanted.items() if size}
+    assert sum(int(line[3]) for line in lines if line[0] == "E") == 267_712
+
+
+def test_is_sends_what_the_monitoring_counted() -> None:
+    trace, _ = opening.read(TRACES / "dumpi-is-8")
+    bases = trace.bases()
+    sent = sum(int(events.bytes[events.function == bases.index("Send")].sum()) for events in trace.events)
+    between = 0
+    for rank, events in enumerate(trace.events):
+        which, member, size = events.counts
+        between += int(size[(member != rank)].sum())
+        assert {bases[i] for i in events.function[which].tolist()} <= {"Alltoallv"}
+    assert (between, sent) == (2_522_352, 28)
+
+
+def test_score_p_and_chakra_have_their_messages(netloom: Netloom) -> None:
+    shown = netloom.json("trace", "show", TRACES / "otf2-scorep-10")["result"]
+    calls = {one["name"]: (one["calls"], one["bytes"]) for one in shown["functions"]}
+    # 90 messages each of 4 B, 8 B, … 128 KiB, as otf2-print lists them.
+    assert calls["MPI_Isend"] == (1440, 90 * 262_140)
+    assert (shown["ranks"], shown["hosts"], shown["tool"]) == (10, 10, "Score-P 2.0.2")
+    checked = netloom.json("trace", "check", TRACES / "otf2-scorep-10")["result"]
+    assert (checked["messages"], checked["unmatched"], checked["late"]) == (1440, [], 0)
+    ring = netloom.json("trace", "check", TRACES / "chakra-ring-8")["result"]
+    assert (ring["messages"], ring["unmatched"]) == (8 * 14, [])
+    traffic = nl.Traffic.read(str(TRACES / "chakra-alltoall-4"))
+    # Each rank keeps a quarter of its mebibyte.
+    assert traffic.total_bytes == 4 * 3 * 2**18
+
+
+def test_collectives_of_communicators_are_among_their_members() -> None:
+    """Score-P's four pairs of ranks, 0 and 6, 1 and 7, …, have collectives of their own."""
+    trace, _ = opening.read(TRACES / "otf2-scorep-10")
+    pairs = [one.members.tolist() for one in trace.communicators if len(one.members) == 2]
+    assert pairs == [[0, 6], [1, 7], [2, 8], [3, 9]]
+    traffic = nl.Traffic.read(str(TRACES / "otf2-scorep-10"))
+    none = nl.Traffic.read(str(TRACES / "otf2-scorep-10"), collectives="none")
+    assert none.total_bytes == 90 * 262_140 < traffic.total_bytes
+
+
+READ = [
+    TRACES / "lulesh-8.ti.gz",
+    TRACES / "dumpi-lulesh-8" / "dumpi-2026.11.23.00.51.07.meta",
+    TRACES / "dumpi-lulesh-8",
+    TRACES / "dumpi-sst",
+    TRACES / "otf2-scorep-10" / "traces.otf2",
+    TRACES / "otf2-scorep-bcast-4",
+    TRACES / "chakra-ring-8" / "custom_allreduce.0.et",
+    TRACES / "chakra-alltoall-4",
+]
+
+
+@pytest.mark.parametrize("source", READ, ids=lambda path: path.name)
+def test_every_format_goes_through_every_verb(source: Path, netloom: Netloom, tmp_path: Path) -> None:
+    """Shown, converted to each format that is written, which is read again; traffic of it; a run of it."""
+    shown = netloom.json("trace", "show", source)["result"]
+    ranks = shown["ranks"]
+    for name in ("run.ti.gz", "run.goal", "run"):
+        made = netloom.json("trace", "convert", source, "-o", tmp_path / name)["result"]
+        assert made["ranks"] == ranks
+        again = netloom.json("trace", "show", tmp_path / name)["result"]
+        assert again["ranks"] == ranks
+    netloom.ok("traffic", "convert", source, "-o", tmp_path / "traffic.csv")
+    (tmp_path / "scene.toml").write_text(
+        f'fabric = "{FABRIC}"\nrouting = ["ftree"]\n[[job]]\nname = "a"\ntrace = "{source}"\n'
+    )
+    ran = netloom.json("simulate", tmp_path / "scene.toml")["result"]
+    assert ran["runs"][0]["jobs"][0]["ms"] > 0
+
+
+ROUND = [
+    "0 compute 5000000\n0 isend 1 3 1000 6\n0 wait 0 1 3\n1 recv 0 3 1000 6\n1 compute 2500\n",
+    "".join(
+        f"{r} irecv {(r + 3) % 4} 1 9 6\n{r} isend {(r + 1) % 4} 1 90000 6\n{r} waitall 2\n" for r in range(4)
+    ),
+    "".join(
+        f"{r} compute {1000 * (r + 1)}\n{r} {'recv' if r % 2 else 'send'} {r ^ 1} 7 {4096 * (r // 2 + 1)} 6\n"
+        for r in range(8)
+    ),
+]
+
+
+@pytest.mark.parametrize("body", ROUND, ids=["pair", "ring", "halves"])
+def test_a_round_trip_keeps_work_and_time(body: str, netloom: Netloom, tmp_path: Path) -> None:
+    """TI to Parquet to GOAL to TI: the same messages, and the same time in a run."""
+    ranks = sorted({int(line.split()[0]) for line in body.splitlines()})
+    text = (
+        "".join(f"{rank} init\n" for rank in ranks) + body + "".join(f"{rank} finalize\n" for rank in ranks)
+    )
+    files = [tmp_path / name for name in ("a.ti", "b", "c.goal", "d.ti")]
+    files[0].write_text(text)
+    for source, target in itertools.pairwise(files):
+        netloom.ok("trace", "convert", source, "-o", target)
+    times, matrices = [], []
+    for path in (files[0], files[2], files[3]):
+        matrices.append(pairs_of(nl.Traffic.read(str(path))))
+        flops = "" if path.suffix == ".goal" else "flops_per_s = 1e9\n"
+        (tmp_path / "scene.toml").write_text(
+            f'fabric = "{FABRIC}"\nrouting = ["ftree"]\n[[job]]\nname = "a"\ntrace = "{path}"\n{flops}'
+        )
+        times.append(netloom.json("simulate", tmp_path / "scene.toml")["result"]["runs"][0]["jobs"][0]["ms"])
+    assert matrices[0] == matrices[1] == matrices[2]
+    assert times[0] == times[2]
+    assert times[1] == pytest.approx(times[0], rel=0.02)
+
+
+def test_a_converted_trace_is_the_traffic_of_the_trace(netloom: Netloom, tmp_path: Path) -> None:
+    """Two ways to one matrix: the core's program of DUMPI, and Python's conversion of it."""
+    netloom.ok("trace", "convert", LULESH["DUMPI"], "-o", tmp_path / "a.ti")
+    assert pairs_of(nl.Traffic.read(str(tmp_path / "a.ti"))) == pairs_of(
+        nl.Traffic.read(str(LULESH["DUMPI"]))
+    )
+
+
+def test_dumpi_has_the_calls_of_its_own_text() -> None:
+    """sst-dumpi's dumpi2ascii lists rank 0: an isend to 1, a receive from 3, a wait, an allreduce."""
+    trace, _ = opening.read(TRACES / "dumpi-sst")
+    names = [trace.functions[i] for i in trace.events[0].function.tolist()]
+    assert names == ["Barrier", "Isend", "Recv", "Wait", "Allreduce"]
+    assert trace.events[0].peer.tolist()[1:3] == [1, 3]
+    # MPI_Barrier entering at walltime 1296777956.737712000
+    assert trace.events[0].start_ns[0] == 1_296_777_956_737_712_000
+    assert matching.match(trace).messages == 4
+
+
+@pytest.mark.parametrize(
+    ("source", "told"),
+    [
+        ("dumpi-sst/testtrace-0000.bin", "expected the metafile of a DUMPI trace"),
+        ("otf2-scorep-10/traces.def", "expected the anchor of an OTF2 archive"),
+        ("openmpi-monitoring-lulesh-8", "they make traffic, and cannot be played"),
+    ],
+)
+def test_parts_of_traces_are_refused_by_name(source: str, told: str, netloom: Netloom) -> None:
+    refused = netloom("trace", "show", TRACES / source)
+    assert refused.code == 3
+    assert told in refused.err
+    assert source.split("/")[0] in refused.err
+
+
+def test_a_trace_cut_short_leaves_nothing(netloom: Netloom, tmp_path: Path) -> None:
+    shutil.copytree(TRACES / "dumpi-sst", tmp_path / "cut")
+    path = tmp_path / "cut" / "testtrace-0002.bin"
+    path.chmod(0o644)
+    path.write_bytes(path.read_bytes()[:1000])
+    refused = netloom("trace", "convert", tmp_path / "cut", "-o", tmp_path / "out.ti")
+    assert refused.code == 3
+    assert not (tmp_path / "out.ti").exists()
+    assert re.search(r"testtrace-0002\.bin: byte \d+: expected", refused.err)
+    with pytest.raises(FormatError, match="byte"):
+        _core.trace_events(tmp_path / "cut")
+    (tmp_path / "there").mkdir()
+    taken = netloom("trace", "convert", TRACES / "dumpi-sst", "-o", tmp_path / "there")
+    assert taken.code != 0
+    assert not [*(tmp_path / "there").iterdir()]
+
+
+def test_the_page_has_what_is_read_and_written() -> None:
+    """The table on the page of the verb names every format that this file walks."""
+    page = (ROOT / "docs" / "verbs" / "trace.md").read_text()
+    rows = [line.split("|")[1:-1] for line in page.splitlines() if line.count("|") == 7]
+    named = [row[0].strip() for row in rows[2:]]
+    assert [name.split()[0].rstrip(",") for name in named] == [
+        "netloom's",
+        "SimGrid's",
+        "GOAL",
+        "DUMPI",
+        "OTF2",
+        "Chakra",
+        "Open",
+    ]
+    assert [row[2].strip().startswith("yes") for row in rows[2:]] == [True] * 6 + [False]
