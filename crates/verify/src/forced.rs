@@ -78,11 +78,7 @@ impl<'a> Walk<'a> {
             let mut first = true;
             for l in self.fabric.switch_links(s).filter(|&l| s != to && self.fabric.alive(l)) {
                 let Some(t) = self.fabric.link_to_switch(l) else { continue };
-                let climbs = self.graph.up[s.index()].contains(&(l, t));
-                if climbs != turns.below[s.index()]
-                    && (climbs || turns.below[t.index()])
-                    && turns.hops[t.index()].checked_add(1) == Some(turns.hops[s.index()])
-                {
+                if self.graph.leads(self.fabric, l, (s, t), &turns.hops, &turns.below) {
                     narrow(&mut common, first, self.set_of[l.index()], &self.sets[t.index()]);
                     first = false;
                 }
