@@ -149,6 +149,7 @@ fn narrow(common: &mut Vec<u32>, first: bool, set: u32, beyond: &[u32]) {
 
 #[cfg(test)]
 mod tests {
+    use netloom_model::Ways;
     use netloom_testkit::{any_fabric, broken_fabric};
     use netloom_topology::detect;
 
@@ -160,7 +161,8 @@ mod tests {
         let mut some = 0;
         for seed in 0..24 {
             let f = if seed % 2 == 0 { any_fabric(seed) } else { broken_fabric(seed) };
-            let graph = Graph::new(&f, &detect(&f));
+            let ways = if seed % 4 < 2 { Ways::UpDown } else { Ways::Shortest };
+            let graph = Graph::of(&f, &detect(&f), ways);
             // Every switch's links out and in, and every third set left away.
             let mut set_of = vec![NONE; f.link_count()];
             let sets = 2 * f.switch_count() as u32;

@@ -3,7 +3,8 @@
 use netloom_bounds::Bounds;
 use netloom_compose::{self as compose, Measure, OnLanes, on_lanes};
 use netloom_model::{Csr, Routes, StopReason};
-use netloom_optimize::{OptimizeOptions, Stop};
+use netloom_optimize::{Because, OptimizeOptions, Stop};
+use netloom_routing::Engine;
 use pyo3::prelude::*;
 
 use crate::fabric::Shared;
@@ -81,7 +82,11 @@ impl Searched {
         let loads = Judged::new(shared, &passed.routes, total, here.found.loads.clone(), bounds.ways());
         let engine = there.search.engine;
         let search = Search::of(&here.found.outcome, began);
-        let search = Search { engine, searched: Some(mine.value()), ..search };
+        // It began with tables of `layers`, not with those that were named.
+        let own = here.found.outcome.changed_because != Because::Nothing;
+        let (taken, because) =
+            if own { (None, search.because) } else { (Some(Engine::Layers.name()), Some("engine")) };
+        let search = Search { engine, searched: Some(mine.value()), taken, because, ..search };
         Ok((Found { passed, loads, bounds, search }, true))
     }
 

@@ -25,7 +25,8 @@ use crate::traffic::PyTraffic;
 
 /// Routes for a traffic, with a lower bound that proves how good they are.
 ///
-/// A local search over destination-based tables on shortest up*/down* ways. It ends at a
+/// A local search over destination-based tables on shortest up*/down* ways; where the fabric is no tree, and `lanes` and `levels` may be
+/// taken, first on shortest ways of any direction, with the lanes that these need. It ends at a
 /// proven bound, at the work budget, at the time limit or by Ctrl-C. Routes that meet the bound already are returned as they are.
 /// What it finds is held against every engine that is sound on the fabric, and against `today`: where one of these carries less,
 /// its routes are returned (`taken_from`), with the lanes that they need (`routes.lanes`).
@@ -51,7 +52,7 @@ use crate::traffic::PyTraffic;
 /// lanes : bool, default True
 ///     Take routes of an engine that need lanes (`routes.lanes`), where they are better. Else `with_lanes` tells of them.
 /// levels : bool, default True
-///     Take also those whose lanes need a service level for every pair of hosts (engine `layers`).
+///     Take also those whose lanes need a service level for every pair of hosts (engine `layers`, the search on shortest ways).
 /// depth : int, optional
 ///     Load levels below the largest whose number of links is minimised too; default 3, or 0 if the routes meet the bound already.
 /// islands : int, default 1
