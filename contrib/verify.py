@@ -21,6 +21,7 @@ from operator import gt, lt
 from pathlib import Path
 
 GBPS = {"SDR": 2, "DDR": 4, "QDR": 8, "FDR10": 10, "FDR": 13.64, "EDR": 25, "HDR": 50, "NDR": 100, "XDR": 200}
+SHORTEST = "shortest"  # in place of heights: the legal ways of a certificate are those with the fewest links
 SLACK = 1 + 1e-9  # for sums of floating-point numbers
 NODE = re.compile(r'(Switch|Ca|Rt)\s+\d+\s+"[SHR]-([\da-f]+)"\s*#\s*"(.*)"[^"]*$')
 PORT = re.compile(r'\[(\d+)\](?:\[[^]]*\])?(?:\(([\da-f]+)\))?\s+"[SHR]-([\da-f]+)"\[(\d+)\][^#]*#(.*)$')
@@ -124,6 +125,9 @@ class Fabric:
 
     def legal(self, height, leaf):
         """Of every switch its links on legal ways to a leaf, found hop by hop from there."""
+        if height == SHORTEST:
+            hops = self.cheapest([leaf], lambda link: 1)
+            return {switch: [link for link in self.out[switch] if hops[self.peer[link][0]] < hops[switch]] for switch in hops}
         into, above = lambda switch: (self.peer[back] for back in self.out[switch]), [leaf]
         for switch in above:
             above += {link[0] for link in into(switch) if height[link[0]] > height[switch]}.difference(above)
@@ -224,13 +228,15 @@ def read_certificate(path, fabric):
         prices = {link: number(weight) for link, weight in weights} if dual else {}
         roots = [int(root, 16) for root in proof.get("roots", ())]
         order = {int(row["guid"], 16): (number(row["rank"]),) for row in proof.get("order", ())}
+        if proof.get("ways", SHORTEST) != SHORTEST:
+            raise ValueError(proof["ways"])
         foreign = (set(roots) | order.keys()) - fabric.out.keys() or prices.keys() - fabric.peer
         if foreign or dual and not (any(prices.values()) and len(prices) == len(weights)):
             raise ValueError("not of this fabric" if foreign else "weights")
     except (AttributeError, LookupError, TypeError, ValueError) as error:
         refuse(f"{path}:{getattr(error, 'lineno', 1)}", "one certificate as JSON: kind; claim; weights from 0 on, not "
                f"all 0, of ends of cables by guid and from_port, each once; roots and ranks by GUID: {error!r}")
-    return claim, prices, roots, order and {switch: order.get(switch, (-1,)) for switch in fabric.out}
+    return claim, prices, roots, SHORTEST if "ways" in proof else order and {switch: order.get(switch, (-1,)) for switch in fabric.out}
 
 
 def verify(options):
@@ -281,7 +287,8 @@ def verify(options):
             [] if options.load is None or most / SLACK <= options.load <= most * SLACK else ["not as is stated"])
     if options.certificate:
         of_legal, of_any, outside = fabric.bound(height, prices, flows) if prices else (inf, inf, 0)
-        of, outside = ("any routes", 0) if claim <= of_any * SLACK else ("shortest up*/down* ways", outside)
+        of, outside = ("any routes", 0) if claim <= of_any * SLACK else (
+            f"shortest {'' if height == SHORTEST else 'up*/down* '}ways", outside)
         faults = ["the largest load is below the claim"] if not outside and most * SLACK < claim else []
         if not prices or claim > max(of_legal, of_any) * SLACK:
             faults.append("its argument is not judged here: only duals without frozen entries are" if not prices else

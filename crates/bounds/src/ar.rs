@@ -47,7 +47,8 @@ pub fn ar_interval(
     check(fabric, traffic)?;
     let demand = Demand::new(fabric, traffic);
     reachable(fabric, paths, &demand)?;
-    Ok(flow::solve(fabric, paths, &demand, cuts::best(fabric, structure, &demand), control, work))
+    let cut = cuts::best(fabric, structure, &demand).of(paths.ways());
+    Ok(flow::solve(fabric, paths, &demand, cut, control, work))
 }
 
 pub(crate) fn ar_of(
@@ -58,7 +59,7 @@ pub(crate) fn ar_of(
     control: &Control,
     work: Option<u64>,
 ) -> Result<ArBound, BoundError> {
-    let cut = cuts::best(fabric, structure, demand);
+    let cut = cuts::best(fabric, structure, demand).of(paths.ways());
     // On a regular tree even splits fill every cut of leaves and pods evenly: a leaf's traffic spreads over its
     // links and so over the spines, each spine's over its cores; a core group carries its share of spines and hands
     // every spine of the other pod an equal part, and each hands down what is for a leaf.

@@ -184,7 +184,7 @@ impl Game<'_> {
             let weights = price.iter().enumerate().filter(|(_, w)| **w > 0.0);
             let weights = weights.map(|(l, &w)| (LinkId::from_index(l), w)).collect();
             // The caller finds a name.
-            self.lower = Certificate::new(value, String::new(), Reason::Dual { weights });
+            self.lower = Certificate::new(value, String::new(), Reason::Dual { weights }).of(self.lower.ways);
         }
     }
 

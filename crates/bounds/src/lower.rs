@@ -5,7 +5,7 @@
 //! capacity and with what frozen destinations put on it.
 //! Source: Taffet, dissertation, sec. 6.1.1 (cutting planes at leaves and spines).
 
-use netloom_model::{Certificate, Control, Csr, Fabric, Reason, Routes};
+use netloom_model::{Certificate, Control, Csr, Fabric, LinkId, Reason, Routes, Ways};
 use netloom_routing::PathSet;
 use netloom_topology::Structure;
 use rayon::prelude::*;
@@ -19,12 +19,17 @@ use crate::knapsack::Allowance;
 use crate::packing::{self, Proof, SLACK};
 use crate::patterns::{self, Weights};
 use crate::places::{Place, Places};
+use crate::sums::common_grid;
 
 /// Places whose dear arguments run at once; fixed, so that the result does not depend on threads.
 const BATCH: usize = 16;
 /// States that patterns may look at in one place, and in all.
 const ONE_PATTERNS: u64 = 20_000_000;
 const ALL_PATTERNS: u64 = 200_000_000;
+/// Part by which steps of a grid may be missed, for rounding.
+const STEP: f64 = 1e-10;
+/// Steps by which a dual of whole items is raised, at most.
+const MOST_ROUNDS: usize = 10_000;
 
 /// The best of all bounds on the maximum load of destination-based admissible routes.
 ///
@@ -39,7 +44,7 @@ pub fn lower_bound(
     let demand = Demand::new(fabric, traffic);
     match ar_of(fabric, structure, paths, &demand, control, None) {
         Ok(ar) => pack(fabric, structure, paths, &demand, ar.certificate),
-        Err(_) => pack(fabric, structure, paths, &demand, cuts::nothing()),
+        Err(_) => pack(fabric, structure, paths, &demand, cuts::nothing().of(paths.ways())),
     }
 }
 
@@ -53,7 +58,45 @@ pub fn tighten(
     traffic: &Csr,
     start: Certificate,
 ) -> Certificate {
-    pack(fabric, structure, paths, &Demand::new(fabric, traffic), start)
+    let demand = Demand::new(fabric, traffic);
+    let start = match paths.ways() {
+        // On trees the links of leaves and pods say as much.
+        Ways::UpDown => start,
+        Ways::Shortest => whole(fabric, paths, &demand, start),
+    };
+    pack(fabric, structure, paths, &demand, start)
+}
+
+/// A dual whose links carry whole items, where that is better: see [`Reason::WholeDual`].
+fn whole(fabric: &Fabric, paths: &PathSet, demand: &Demand, start: Certificate) -> Certificate {
+    let Reason::Dual { weights } = &start.reason else { return start };
+    let reached = demand.leaves.iter().zip(&demand.items).flat_map(|(&leaf, items)| {
+        items.iter().filter(move |item| paths.hops(leaf, fabric.leaf(item.destination)).is_some())
+    });
+    let sizes: Vec<f64> = reached.map(|item| item.bytes).collect();
+    let between = weights.iter().all(|&(l, _)| fabric.between_switches(l));
+    let Some(grid) = common_grid(&sizes).filter(|_| between && start.frozen.is_empty() && !start.pairs)
+    else {
+        return start;
+    };
+    let capacity = |l: LinkId| fabric.relative_capacity(l);
+    let mass: f64 = weights.iter().map(|&(l, w)| w * capacity(l)).sum();
+    let demanded = start.claim * mass;
+    let steps = |z: f64, l: LinkId| (z * capacity(l) / grid * (1.0 + STEP)).floor();
+    let mut claim = start.claim;
+    for _ in 0..MOST_ROUNDS {
+        let held: f64 = weights.iter().map(|&(l, w)| w * grid * steps(claim, l)).sum();
+        if held >= demanded * (1.0 - STEP) {
+            break;
+        }
+        let next = weights.iter().map(|&(l, _)| (steps(claim, l) + 1.0) * grid / capacity(l));
+        claim = next.fold(f64::INFINITY, f64::min);
+    }
+    if claim <= start.claim * SLACK {
+        return start;
+    }
+    let reason = Reason::WholeDual { weights: weights.clone(), grid };
+    Certificate { claim, reason, ..start }
 }
 
 /// The better of `start`, which must hold for any routes, and the bounds of [`tighten`] with what *one* host sends to
@@ -179,7 +222,7 @@ fn pack(
         Proof::SubsetSum { grid } => Reason::SubsetSum { links, grid },
         Proof::Patterns(Weights { grid, by_size }) => Reason::Patterns { links, grid, by_size },
     };
-    Certificate::new(claim, place.name.clone(), reason)
+    Certificate::new(claim, place.name.clone(), reason).of(paths.ways())
 }
 
 /// A place, and what is known of it.

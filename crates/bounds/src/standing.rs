@@ -5,7 +5,7 @@
 //!
 //! Invariant: a gap is never negative, but for rounding.
 
-use netloom_model::{BoundClass, Certificate, Control, Csr, Fabric, HostId, Routes};
+use netloom_model::{BoundClass, Certificate, Control, Csr, Fabric, HostId, Routes, Ways};
 use netloom_routing::PathSet;
 use netloom_topology::Structure;
 
@@ -20,7 +20,7 @@ const MET: f64 = 1e-9;
 /// What is known of the least maximum load of a traffic.
 #[derive(Clone, Debug)]
 pub struct Bounds {
-    /// Fractional splits over shortest up*/down* ways.
+    /// Fractional splits over shortest up*/down* ways, or over shortest ways: [`Bounds::ways`].
     pub ar: ArBound,
     /// The best for the routes it was made for.
     pub lower: Certificate,
@@ -74,7 +74,8 @@ impl Bounds {
         let kept = |h: &HostId| frozen.get(h.index()) == Some(&true);
         let holds = match self.lower.class() {
             BoundClass::AnyRoutes | BoundClass::UpDownSplits | BoundClass::UpDownPairs => true,
-            BoundClass::UpDownTables => one_way(routes),
+            BoundClass::ShortestSplits | BoundClass::ShortestPairs => true,
+            BoundClass::UpDownTables | BoundClass::ShortestTables => one_way(routes),
             BoundClass::KeptTables => one_way(routes) && self.lower.frozen.iter().all(kept),
         };
         let lower = if holds { &self.lower } else { &self.ar.certificate };
@@ -83,7 +84,12 @@ impl Bounds {
 
     /// What the AR bound is a bound of, at its widest.
     pub fn ar_class(&self) -> BoundClass {
-        self.any.widest(self.ar.lower, BoundClass::UpDownSplits)
+        self.any.widest(self.ar.lower, self.ar.certificate.class())
+    }
+
+    /// The ways that they are bounds of.
+    pub fn ways(&self) -> Ways {
+        self.ar.certificate.ways
     }
 
     /// What the lower bound is a bound of, at its widest.
@@ -97,17 +103,18 @@ fn one_way(routes: &Routes) -> bool {
     routes.lft().is_some() && routes.one_address()
 }
 
-/// Where routes stand: whether bounds of up*/down* ways are held against them.
+/// Where routes stand: whether bounds of some ways are held against them.
 #[derive(Clone, Debug)]
 pub struct Standing {
     /// Why not, if they are not.
     pub outside: Option<Outside>,
-    /// The routes take shortest up*/down* ways, on whatever fabric.
+    /// The routes take these ways, on whatever fabric.
     pub within: bool,
 }
 
 impl Standing {
-    /// Of routes with traffic, on a fabric of which [`fabric_outside`](crate::fabric_outside) said `shape`.
+    /// Of routes with traffic beside bounds of the ways in `paths`, on a fabric of which
+    /// [`fabric_outside`](crate::fabric_outside) said `shape`; of shortest ways that says nothing.
     ///
     /// # Panics
     /// As [`ways_outside`].

@@ -17,6 +17,7 @@
 //! | [`reader`] | files, through whoever calls |
 //! | [`traffic`] | what the jobs send, in all or message by message |
 //! | [`judged`] | candidates simulated, the quickest taken |
+//! | [`on_lanes`] | shortest ways searched and put on lanes, where a fabric is no tree |
 //! | [`optimized`](mod@optimized) | routes optimised for that |
 //! | `wiring` | delays and lanes of single cables, switches and ports |
 //! | `steered` | routings that take detours: what they need of fabric and hardware |
@@ -29,6 +30,7 @@ pub mod error;
 pub mod gate;
 pub mod judged;
 mod offered;
+pub mod on_lanes;
 pub mod optimized;
 pub mod portfolio;
 pub mod profile;
@@ -46,6 +48,7 @@ pub use congestion::snooping;
 pub use error::ComposeError;
 pub use gate::{Passed, Wanted, fit, pass, pass_mended};
 pub use judged::{Asked, Candidate, Choice, choose};
+pub use on_lanes::{OnLanes, search_on_lanes};
 pub use optimized::optimized;
 pub use portfolio::{Best, Found, Measure, Portfolio};
 pub use reader::Reader;

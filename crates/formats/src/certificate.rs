@@ -8,10 +8,11 @@
 //! ```
 //!
 //! Nodes are found by GUID (names may repeat); the names are for people, and must agree. Kinds: `dual` (`weights`: links
-//! with a `weight`), `pigeonhole` (`links`, `items`), `dual-feasible` (`links`, `threshold`), `subset-sum`
+//! with a `weight`), `whole-dual` (`weights`, `grid`), `pigeonhole` (`links`, `items`), `dual-feasible` (`links`, `threshold`), `subset-sum`
 //! (`links`, `grid`), `patterns` (`links`, `grid`, `by_size`: pairs of bytes and a weight). Where some destinations' entries are taken as they are, `frozen` lists them
 //! (`{"host": …, "guid": …, "port": 1}`). `"pairs": true`: items are
-//! what one host sends to another, and an item that is there `k` times stands for the `k` largest of its leaf. `roots` lists the GUIDs of switches that were stated
+//! what one host sends to another, and an item that is there `k` times stands for the `k` largest of its leaf. `"ways": "shortest"`: of
+//! ways with the fewest links, not of up*/down* ones. `roots` lists the GUIDs of switches that were stated
 //! to be on top of up*/down* ways, if any were. `order` gives the rank of every switch (`{"switch": …, "guid": …, "rank": 2}`,
 //! up is where it is higher) where up and down do not go by the levels of the tree alone. Numbers are written so that
 //! they read back exactly. Reading checks that everything named exists, and that up and down are what the fabric's are
@@ -19,7 +20,7 @@
 
 use std::collections::HashMap;
 
-use netloom_model::{Certificate, Fabric, HostId, Item, LinkId, Node, NodeId, Reason, SwitchId};
+use netloom_model::{Certificate, Fabric, HostId, Item, LinkId, Node, NodeId, Reason, SwitchId, Ways};
 use serde::{Deserialize, Serialize};
 
 use crate::decompress;
@@ -27,6 +28,8 @@ use crate::error::{FormatError, excerpt};
 
 /// The `schema` that files carry.
 const SCHEMA: &str = "netloom.certificate/1";
+/// As files spell [`Ways::Shortest`].
+const SHORTEST: &str = "shortest";
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -53,6 +56,8 @@ struct File {
     frozen: Vec<HostRow>,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pairs: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    ways: Option<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     roots: Vec<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -134,17 +139,16 @@ pub fn write_certificate(
         items: None,
         frozen: certificate.frozen.iter().map(|&h| host_row(fabric, h)).collect(),
         pairs: certificate.pairs,
+        ways: (certificate.ways == Ways::Shortest).then(|| SHORTEST.into()),
         roots: roots(fabric),
         order: ranks.map(|ranks| order(fabric, ranks)).unwrap_or_default(),
     };
     let rows = |links: &[LinkId]| Some(links.iter().map(|&l| link_row(fabric, l)).collect());
     match &certificate.reason {
-        Reason::Dual { weights } => {
-            let row = |&(l, weight): &(LinkId, f64)| {
-                let LinkRow { from, guid, from_port } = link_row(fabric, l);
-                WeightRow { from, guid, from_port, weight }
-            };
-            file.weights = Some(weights.iter().map(row).collect());
+        Reason::Dual { weights } => file.weights = Some(weight_rows(fabric, weights)),
+        Reason::WholeDual { weights, grid } => {
+            file.weights = Some(weight_rows(fabric, weights));
+            file.grid = Some(*grid);
         }
         Reason::Pigeonhole { links, items } => {
             file.links = rows(links);
@@ -188,6 +192,14 @@ fn link_row(fabric: &Fabric, link: LinkId) -> LinkRow {
         Node::Switch(s) => fabric.switch_guid(s),
     };
     LinkRow { from: fabric.node_name(l.from).into(), guid: guid(owner), from_port: l.from_port }
+}
+
+fn weight_rows(fabric: &Fabric, weights: &[(LinkId, f64)]) -> Vec<WeightRow> {
+    let row = |&(l, weight): &(LinkId, f64)| {
+        let LinkRow { from, guid, from_port } = link_row(fabric, l);
+        WeightRow { from, guid, from_port, weight }
+    };
+    weights.iter().map(row).collect()
 }
 
 fn host_row(fabric: &Fabric, host: HostId) -> HostRow {
@@ -260,12 +272,17 @@ pub fn read_certificate(
         let rows = file.links.as_ref().ok_or_else(|| wrong(missing(&file.kind, "links")))?;
         rows.iter().map(|r| names.link(&r.from, &r.guid, r.from_port).map_err(wrong)).collect()
     };
+    let weights = || -> Result<Vec<(LinkId, f64)>, FormatError> {
+        let rows = file.weights.as_ref().ok_or_else(|| wrong(missing(&file.kind, "weights")))?;
+        let weight =
+            |r: &WeightRow| Ok((names.link(&r.from, &r.guid, r.from_port).map_err(wrong)?, r.weight));
+        rows.iter().map(weight).collect()
+    };
     let reason = match file.kind.as_str() {
-        "dual" => {
-            let rows = file.weights.as_ref().ok_or_else(|| wrong(missing("dual", "weights")))?;
-            let weight =
-                |r: &WeightRow| Ok((names.link(&r.from, &r.guid, r.from_port).map_err(wrong)?, r.weight));
-            Reason::Dual { weights: rows.iter().map(weight).collect::<Result<_, FormatError>>()? }
+        "dual" => Reason::Dual { weights: weights()? },
+        "whole-dual" => {
+            let grid = file.grid.ok_or_else(|| wrong(missing("whole-dual", "grid")))?;
+            Reason::WholeDual { weights: weights()?, grid }
         }
         "pigeonhole" => {
             let rows = file.items.as_ref().ok_or_else(|| wrong(missing("pigeonhole", "items")))?;
@@ -287,14 +304,20 @@ pub fn read_certificate(
         }
         other => {
             return Err(wrong(format!(
-                "expected kind dual, pigeonhole, dual-feasible, subset-sum or patterns, found \"{}\"",
+                "expected kind dual, whole-dual, pigeonhole, dual-feasible, subset-sum or patterns, found \"{}\"",
                 excerpt(other)
             )));
         }
     };
     let host = |r: &HostRow| names.host(&r.host, &r.guid, r.port).map_err(wrong);
-    let frozen = file.frozen.iter().map(host).collect::<Result<_, _>>()?;
-    Ok(Certificate { claim: file.claim, place: file.place, reason, frozen, pairs: file.pairs })
+    let frozen: Vec<HostId> = file.frozen.iter().map(host).collect::<Result<_, _>>()?;
+    let ways = match file.ways.as_deref() {
+        None => Ways::UpDown,
+        Some(SHORTEST) if frozen.is_empty() => Ways::Shortest,
+        Some(SHORTEST) => return Err(wrong("expected no \"frozen\" beside \"ways\": \"shortest\"".into())),
+        Some(other) => return Err(wrong(format!("expected ways shortest, found \"{}\"", excerpt(other)))),
+    };
+    Ok(Certificate { claim: file.claim, place: file.place, reason, frozen, pairs: file.pairs, ways })
 }
 
 fn missing(kind: &str, key: &str) -> String {

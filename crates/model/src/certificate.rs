@@ -3,7 +3,8 @@
 //! A bound is issued with the argument it rests on, in terms that somebody who shares no code with the
 //! issuer can check from the fabric and the traffic alone.
 //!
-//! *Admissible* routes are minimal up*/down* paths (see `routing::paths`); the whole-item arguments also
+//! *Admissible* routes are those of the certificate's [`Ways`]: minimal up*/down* paths (see `routing::paths`), or the
+//! shortest of the switches' graph; the whole-item arguments also
 //! use that tables are by destination: everything that the hosts of one leaf send to one host takes one way. They hold for
 //! any set of links; what counts are the items whose every admissible path crosses one of these.
 //! Loads are bytes divided by the link's relative capacity.
@@ -15,7 +16,7 @@
 //! that agree with the given ones there: what is sent to them is a fixed load on the links of its path, and
 //! only the rest may choose.
 
-use crate::bound_class::BoundClass;
+use crate::bound_class::{BoundClass, Ways};
 use crate::ids::{HostId, LinkId, SwitchId};
 
 /// All that the hosts of `leaf` send to `destination`: takes one way under destination-based routing.
@@ -37,6 +38,15 @@ pub enum Reason {
     Dual {
         /// Links with positive weight.
         weights: Vec<(LinkId, f64)>,
+    },
+    /// The same of whole items. Every item is a multiple of `grid` bytes, so a link of relative capacity `c` whose load is `z`
+    /// carries at most `grid * floor(z c / grid)`. Just below the claim these bytes, times the weights, are less than bytes
+    /// times lengths of the shortest paths.
+    WholeDual {
+        /// Links between switches with positive weight.
+        weights: Vec<(LinkId, f64)>,
+        /// Bytes of which every item between leaves is a multiple.
+        grid: f64,
     },
     /// Whole items through few links. Each of `items` must cross one of `links` whole. A link that holds `k` of them
     /// carries at least the `k` smallest (and what frozen destinations put there), over its relative capacity: `n` items take the
@@ -94,21 +104,32 @@ pub struct Certificate {
     pub frozen: Vec<HostId>,
     /// Items are what one host sends to another, not what a leaf's hosts send to it.
     pub pairs: bool,
+    /// Which ways the argument speaks of.
+    pub ways: Ways,
 }
 
 impl Certificate {
-    /// A bound on all routes.
+    /// A bound on all routes of up*/down* ways.
     pub fn new(claim: f64, place: String, reason: Reason) -> Self {
-        Self { claim, place, reason, frozen: Vec::new(), pairs: false }
+        Self { claim, place, reason, frozen: Vec::new(), pairs: false, ways: Ways::UpDown }
+    }
+
+    /// The same of other ways.
+    #[must_use]
+    pub fn of(self, ways: Ways) -> Self {
+        Self { ways, ..self }
     }
 
     /// The routes that the argument speaks of. The number may hold for more.
     pub fn class(&self) -> BoundClass {
-        match (&self.reason, self.pairs) {
+        match (&self.reason, self.pairs, self.ways) {
             _ if !self.frozen.is_empty() => BoundClass::KeptTables,
-            (Reason::Dual { .. }, _) => BoundClass::UpDownSplits,
-            (_, true) => BoundClass::UpDownPairs,
-            (_, false) => BoundClass::UpDownTables,
+            (Reason::Dual { .. }, _, Ways::UpDown) => BoundClass::UpDownSplits,
+            (_, true, Ways::UpDown) => BoundClass::UpDownPairs,
+            (_, false, Ways::UpDown) => BoundClass::UpDownTables,
+            (Reason::Dual { .. }, _, Ways::Shortest) => BoundClass::ShortestSplits,
+            (_, true, Ways::Shortest) => BoundClass::ShortestPairs,
+            (_, false, Ways::Shortest) => BoundClass::ShortestTables,
         }
     }
 }
@@ -118,6 +139,7 @@ impl Reason {
     pub fn kind(&self) -> &'static str {
         match self {
             Reason::Dual { .. } => "dual",
+            Reason::WholeDual { .. } => "whole-dual",
             Reason::Pigeonhole { .. } => "pigeonhole",
             Reason::DualFeasible { .. } => "dual-feasible",
             Reason::SubsetSum { .. } => "subset-sum",

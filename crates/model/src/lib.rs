@@ -49,7 +49,7 @@ pub mod rng;
 pub mod routes;
 pub mod traffic;
 
-pub use bound_class::BoundClass;
+pub use bound_class::{BoundClass, Ways};
 pub use certificate::{Certificate, Item, LinksAtMax, Reason, Side};
 pub use control::{Control, Improvement, StopReason};
 pub use counters::{Column, Counters, CountersError, Interval, PortError, Quality, Quantity, Reading};

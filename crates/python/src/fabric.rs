@@ -24,6 +24,7 @@ pub struct Shared {
     pub fabric: Fabric,
     structure: OnceLock<Structure>,
     paths: OnceLock<PathSet>,
+    shortest: OnceLock<PathSet>,
     steering: OnceLock<Result<Steering, RoutingError>>,
     outside: OnceLock<Option<Outside>>,
     /// What it was read from, in a word.
@@ -41,6 +42,7 @@ impl Shared {
             fabric,
             structure: OnceLock::new(),
             paths: OnceLock::new(),
+            shortest: OnceLock::new(),
             steering: OnceLock::new(),
             outside: OnceLock::new(),
             kind: kind.into(),
@@ -72,6 +74,11 @@ impl Shared {
     /// The admissible next links.
     pub fn paths(&self) -> &PathSet {
         self.paths.get_or_init(|| PathSet::minimal(&self.fabric, self.structure()))
+    }
+
+    /// The next links of shortest ways, up and down or not.
+    pub fn shortest(&self) -> &PathSet {
+        self.shortest.get_or_init(|| PathSet::shortest(&self.fabric))
     }
 
     /// What packets that take detours must know.

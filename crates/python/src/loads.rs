@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use netloom_bounds::{self as bounds, BoundError, Bounds, Outside, Standing};
 use netloom_formats as formats;
-use netloom_model::{BoundClass, Certificate, Control, Csr, Fabric, LinkId, Routes, StopReason};
+use netloom_model::{BoundClass, Certificate, Control, Csr, Fabric, LinkId, Routes, StopReason, Ways};
 use netloom_routing::{self as routing, LinkLoads};
 use numpy::PyArray1;
 use pyo3::prelude::*;
@@ -372,10 +372,14 @@ pub struct Judged {
 }
 
 impl Judged {
-    /// `loads` are those of `routes` and `traffic`.
-    pub fn new(shared: &Shared, routes: &Routes, traffic: &Csr, loads: LinkLoads) -> Self {
-        let (fabric, paths, shape) = (&shared.fabric, shared.paths(), shared.outside());
-        Self { standing: Standing::new(fabric, paths, shape, routes, traffic), loads }
+    /// `loads` are those of `routes` and `traffic`; the bounds that they will be held against are of `ways`.
+    pub fn new(shared: &Shared, routes: &Routes, traffic: &Csr, loads: LinkLoads, ways: Ways) -> Self {
+        let (paths, shape) = match ways {
+            Ways::UpDown => (shared.paths(), shared.outside()),
+            // Where these are not the ways of up*/down*, that is what is meant.
+            Ways::Shortest => (shared.shortest(), None),
+        };
+        Self { standing: Standing::new(&shared.fabric, paths, shape, routes, traffic), loads }
     }
 }
 
@@ -397,6 +401,13 @@ pub fn outside_dict<'py>(py: Python<'py>, outside: Option<&Outside>) -> PyResult
 #[pyfunction]
 pub fn bound_classes() -> Vec<(&'static str, &'static str)> {
     BoundClass::ALL.map(|class| (class.name(), class.words())).to_vec()
+}
+
+impl Judged {
+    /// The largest load.
+    pub fn max(&self) -> f64 {
+        self.loads.max()
+    }
 }
 
 impl PyLinkLoads {
@@ -497,7 +508,8 @@ pub fn loads(
             Some(known) => Ok(known.bounds.for_routes(&routes, &[])),
             None => shared.bounds(&routes, matrix.total(), control, work),
         };
-        (loads.map(|loads| Judged::new(shared, &routes, matrix.total(), loads)), bounds)
+        let ways = bounds.as_ref().map_or(Ways::UpDown, Bounds::ways);
+        (loads.map(|loads| Judged::new(shared, &routes, matrix.total(), loads, ways)), bounds)
     })?;
     let loads = ended.result.0.map_err(|e| errors::routing(py, e))?;
     let bounds = ended.result.1.map_err(|e| errors::routing(py, e))?;

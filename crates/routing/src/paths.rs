@@ -26,7 +26,7 @@
 
 use std::collections::HashMap;
 
-use netloom_model::{Fabric, LinkId, SwitchId};
+use netloom_model::{Fabric, LinkId, SwitchId, Ways};
 use netloom_topology::{Groups, Shape, Structure};
 use rayon::prelude::*;
 
@@ -54,6 +54,7 @@ pub struct PathSet {
     first: Vec<u32>,
     links: Vec<LinkId>,
     longest: u8,
+    ways: Ways,
 }
 
 impl PathSet {
@@ -78,6 +79,13 @@ impl PathSet {
         let updown = UpDown::new(fabric, rank);
         let leaves: Vec<SwitchId> = fabric.switches().filter(|&s| !fabric.hosts_on(s).is_empty()).collect();
         Self::towards(fabric, Rule::UpDown(&updown), leaves)
+    }
+
+    /// All routes with the fewest links between switches, whatever their direction, towards every switch with hosts. Tables
+    /// made of them can need lanes.
+    pub fn shortest(fabric: &Fabric) -> PathSet {
+        let leaves: Vec<SwitchId> = fabric.switches().filter(|&s| !fabric.hosts_on(s).is_empty()).collect();
+        Self::towards(fabric, Rule::Shortest(&all_hops(fabric)), leaves)
     }
 
     /// Minimal routes of a dragonfly towards every switch: of the ways with the fewest cables between groups, one where
@@ -164,7 +172,8 @@ impl PathSet {
             }
         });
         let longest = hops.par_iter().copied().filter(|&h| h != FAR).max().unwrap_or(0);
-        Self { switches, leaves, rank, group, hops, first: all.first, links: all.links, longest }
+        let ways = if matches!(rule, Rule::UpDown(_)) { Ways::UpDown } else { Ways::Shortest };
+        Self { switches, leaves, rank, group, hops, first: all.first, links: all.links, longest, ways }
     }
 
     /// The admissible next links of `s` towards the hosts of `leaf`, by port; empty if there is no path,
@@ -181,6 +190,11 @@ impl PathSet {
     #[inline]
     pub fn hops(&self, s: SwitchId, leaf: SwitchId) -> Option<u8> {
         self.slot(s, leaf).map(|slot| self.hops[slot]).filter(|&h| h != FAR)
+    }
+
+    /// What bounds of these routes are bounds of. Those by groups, of which there are none, count as shortest.
+    pub fn ways(&self) -> Ways {
+        self.ways
     }
 
     /// Most hops between switches of any route: no route is longer.

@@ -40,7 +40,7 @@ pub struct Verdict {
 ///
 /// Pairs without an up*/down* path count for nothing in the bound. Whole-item arguments hold for routes by
 /// destination with one address a host, unless they are on pairs; for others they say nothing, and `optimal` is false. So
-/// it is for routes that take ways which are not minimal up*/down*: no bound is of these.
+/// it is for routes that take other ways than the certificate's, minimal up*/down* or shortest ones: no bound is of these.
 pub fn verify_certificate(
     fabric: &Fabric,
     structure: &Structure,
@@ -62,10 +62,11 @@ pub fn verify_certificate(
         Ok(found) => found,
         Err(why) => return verdict.reject(why),
     };
-    let graph = Graph::new(fabric, structure);
+    let graph = Graph::of(fabric, structure, certificate.ways);
     let case = Case { fabric, traffic, graph, claim, frozen, base, pairs: certificate.pairs };
     let bound = match &certificate.reason {
-        Reason::Dual { weights } => case.dual(weights),
+        Reason::Dual { weights } => case.dual(weights).map(|dual| dual.paid / dual.mass),
+        Reason::WholeDual { weights, grid } => case.whole_dual(weights, *grid),
         Reason::Pigeonhole { links, items } => case.pigeonhole(links, items),
         Reason::DualFeasible { links, threshold } => case.dual_feasible(links, *threshold),
         Reason::SubsetSum { links, grid } => case.subset_sum(links, *grid),
@@ -93,7 +94,8 @@ pub fn verify_certificate(
             if let Some((from, to)) = elsewhere {
                 let (from, to) = (fabric.host_name(from), fabric.host_name(to));
                 verdict.reasons.push(format!(
-                    "the bound is of shortest up*/down* ways: these routes take others, such as from {from} to {to}"
+                    "the bound is of {}: these routes take others, such as from {from} to {to}",
+                    case.graph.ways().words()
                 ));
             } else if by_item && !whole {
                 let why = "the bound is for routes by destination with one address a host: these are others";
@@ -117,6 +119,15 @@ impl Verdict {
         self.reasons.push(why);
         self
     }
+}
+
+/// What weights of links prove, relative to the largest.
+struct Dual {
+    /// Bytes times the lengths of shortest paths.
+    paid: f64,
+    /// Weights times capacities.
+    mass: f64,
+    largest: f64,
 }
 
 /// What an argument is judged by.
@@ -155,7 +166,47 @@ pub(crate) fn frozen(
 }
 
 impl Case<'_> {
-    fn dual(&self, weights: &[(LinkId, f64)]) -> Result<f64, String> {
+    /// Whether links that carry whole items alone cannot carry what the weights ask for, just below the claim.
+    fn whole_dual(&self, weights: &[(LinkId, f64)], grid: f64) -> Result<f64, String> {
+        let fabric = self.fabric;
+        if !(grid.is_normal() && grid > 0.0) {
+            return Err(format!("the grid {grid:?} is not a number of bytes"));
+        }
+        if self.pairs || self.frozen.contains(&true) {
+            return Err("a dual of whole items is of all items, with one address a host".into());
+        }
+        if let Some(&(l, _)) =
+            weights.iter().find(|(l, _)| l.index() < fabric.link_count() && !fabric.between_switches(*l))
+        {
+            return Err(format!("{} is not between switches", fabric.describe_link(l)));
+        }
+        let dual = self.dual(weights)?;
+        let mut items: BTreeMap<(SwitchId, HostId), f64> = BTreeMap::new();
+        for (from, to, bytes) in self.traffic.iter().map(|(i, j, b)| (HostId(i), HostId(j), b)) {
+            if fabric.leaf(from) != fabric.leaf(to) {
+                *items.entry((fabric.leaf(from), to)).or_default() += bytes;
+            }
+        }
+        for (&(_, to), size) in &items {
+            let multiple = size / grid;
+            if (multiple - multiple.round()).abs() > 1e-12 * multiple || multiple.round() < 1.0 {
+                let host = fabric.host_name(to);
+                return Err(format!("an item to {host} of {size} bytes is no multiple of {grid}"));
+            }
+        }
+        let below = self.claim * (1.0 - TOLERANCE);
+        let held = |&(l, w): &(LinkId, f64)| {
+            w / dual.largest * grid * (below * fabric.relative_capacity(l) / grid).floor()
+        };
+        let held: f64 = weights.iter().map(held).sum();
+        // Where nothing is sent over them, nothing is proved.
+        if dual.paid > held * (1.0 + TOLERANCE) {
+            return Ok(self.claim);
+        }
+        Err(format!("below the claim links hold {held}, no less than what is asked of them, {}", dual.paid))
+    }
+
+    fn dual(&self, weights: &[(LinkId, f64)]) -> Result<Dual, String> {
         let fabric = self.fabric;
         let mut weight = vec![0.0; fabric.link_count()];
         let mut seen = BTreeSet::new();
@@ -182,7 +233,7 @@ impl Case<'_> {
             mass += w * fabric.relative_capacity(l);
         }
         if largest == 0.0 {
-            return Ok(0.0);
+            return Ok(Dual { paid: 0.0, mass: 1.0, largest: 1.0 });
         }
         if !mass.is_normal() {
             return Err(format!("the weights over all links add up to {mass:e}"));
@@ -224,7 +275,7 @@ impl Case<'_> {
                 reached.map(|(s, bytes)| bytes * towards.weight[s.index()]).sum()
             })
             .collect();
-        Ok((sum + parts.iter().sum::<f64>()) / mass)
+        Ok(Dual { paid: sum + parts.iter().sum::<f64>(), mass, largest })
     }
 
     pub(crate) fn known(&self, l: LinkId) -> Result<(), String> {

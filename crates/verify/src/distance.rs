@@ -3,10 +3,12 @@
 //! Admissible: minimal up*/down*, by destination. Layer by layer from the leaf, a switch goes down to one that goes down,
 //! or else up to any. Where that cuts a switch off, whoever has a way down goes down, and all others go up to those that
 //! are nearest.
+//!
+//! A graph of *shortest* ways has no up and down: layer by layer from the leaf, a switch goes to any neighbour that is nearer.
 
 use std::collections::VecDeque;
 
-use netloom_model::{Fabric, LinkId, SwitchId};
+use netloom_model::{Fabric, LinkId, SwitchId, Ways};
 use netloom_topology::Structure;
 
 /// Working links between levels, and the order of the levels.
@@ -16,6 +18,8 @@ pub(crate) struct Graph {
     from_top: Vec<SwitchId>,
     /// Per switch `(link up to it, switch below)`, where some link skips a rank.
     skipping: Option<Vec<Vec<(LinkId, SwitchId)>>>,
+    /// Per switch `(link, neighbour)`, where ways have no up and down.
+    around: Option<Vec<Vec<(LinkId, SwitchId)>>>,
 }
 
 /// Towards one leaf.
@@ -60,11 +64,80 @@ impl Graph {
             }
             under
         });
-        Self { up, from_top, skipping }
+        Self { up, from_top, skipping, around: None }
     }
 
-    /// The turns towards a leaf where some link skips a rank; `None` where none does, as then down is always shorter.
+    /// The graph of some ways.
+    pub fn of(fabric: &Fabric, structure: &Structure, ways: Ways) -> Self {
+        match ways {
+            Ways::UpDown => Self::new(fabric, structure),
+            Ways::Shortest => Self::shortest(fabric),
+        }
+    }
+
+    fn shortest(fabric: &Fabric) -> Self {
+        let near = |s: SwitchId| {
+            let working = fabric.switch_links(s).filter(|&l| fabric.alive(l));
+            working.filter_map(|l| Some((l, fabric.link_to_switch(l)?))).collect()
+        };
+        let around = Some(fabric.switches().map(near).collect());
+        Self { up: vec![Vec::new(); fabric.switch_count()], from_top: Vec::new(), skipping: None, around }
+    }
+
+    /// The ways that it is of.
+    pub fn ways(&self) -> Ways {
+        if self.around.is_some() { Ways::Shortest } else { Ways::UpDown }
+    }
+
+    /// Whether a link from `s` to `t` is the beginning of an admissible way from there on.
+    pub fn leads(
+        &self,
+        fabric: &Fabric,
+        link: LinkId,
+        (s, t): (SwitchId, SwitchId),
+        hops: &[u32],
+        below: &[bool],
+    ) -> bool {
+        if hops[t.index()].checked_add(1) != Some(hops[s.index()]) {
+            return false;
+        }
+        let climbs = |s: SwitchId, link, t| self.up[s.index()].contains(&(link, t));
+        match below[s.index()] {
+            _ if self.around.is_some() => true,
+            true => below[t.index()] && climbs(t, fabric.reverse(link), s),
+            false => climbs(s, link, t),
+        }
+    }
+
+    /// Switches by their distance to a leaf, over any links.
+    fn rings(&self, around: &[Vec<(LinkId, SwitchId)>], leaf: SwitchId) -> Turns {
+        let n = around.len();
+        let mut hops = vec![u32::MAX; n];
+        hops[leaf.index()] = 0;
+        let (mut settled, mut ring) = (vec![leaf], vec![leaf]);
+        for far in 1.. {
+            let mut next: Vec<SwitchId> = Vec::new();
+            for &(_, t) in ring.iter().flat_map(|s| &around[s.index()]) {
+                if hops[t.index()] == u32::MAX {
+                    hops[t.index()] = far;
+                    next.push(t);
+                }
+            }
+            if next.is_empty() {
+                break;
+            }
+            settled.extend(&next);
+            ring = next;
+        }
+        Turns { settled, hops, below: vec![false; n] }
+    }
+
+    /// The turns towards a leaf where some link skips a rank, or no link has one; `None` where none does, as then down is
+    /// always shorter.
     pub fn turns(&self, leaf: SwitchId) -> Option<Turns> {
+        if let Some(around) = &self.around {
+            return Some(self.rings(around, leaf));
+        }
         let under = self.skipping.as_ref()?;
         let nothing = || Turns {
             settled: vec![leaf],
@@ -127,6 +200,17 @@ impl Graph {
     /// `weight` is indexed by link.
     pub fn towards(&self, fabric: &Fabric, leaf: SwitchId, weight: &[f64]) -> Towards {
         let n = self.up.len();
+        if let Some(around) = &self.around {
+            let Turns { settled, hops, below } = self.rings(around, leaf);
+            let mut sum = vec![f64::INFINITY; n];
+            sum[leaf.index()] = 0.0;
+            for s in &settled[1..] {
+                let nearer = around[s.index()].iter().filter(|(_, t)| hops[t.index()] < hops[s.index()]);
+                let through = nearer.map(|&(l, t)| weight[l.index()] + sum[t.index()]);
+                sum[s.index()] = through.fold(f64::INFINITY, f64::min);
+            }
+            return Towards { hops, weight: sum, below };
+        }
         if let Some(Turns { settled, hops, below }) = self.turns(leaf) {
             let under = self.skipping.as_ref().expect("there are turns");
             let mut sum = vec![f64::INFINITY; n];

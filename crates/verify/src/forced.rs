@@ -78,11 +78,7 @@ impl<'a> Walk<'a> {
             let mut first = true;
             for l in self.fabric.switch_links(s).filter(|&l| s != to && self.fabric.alive(l)) {
                 let Some(t) = self.fabric.link_to_switch(l) else { continue };
-                let climbs = self.graph.up[s.index()].contains(&(l, t));
-                if climbs != turns.below[s.index()]
-                    && (climbs || turns.below[t.index()])
-                    && turns.hops[t.index()].checked_add(1) == Some(turns.hops[s.index()])
-                {
+                if self.graph.leads(self.fabric, l, (s, t), &turns.hops, &turns.below) {
                     narrow(&mut common, first, self.set_of[l.index()], &self.sets[t.index()]);
                     first = false;
                 }
@@ -153,6 +149,7 @@ fn narrow(common: &mut Vec<u32>, first: bool, set: u32, beyond: &[u32]) {
 
 #[cfg(test)]
 mod tests {
+    use netloom_model::Ways;
     use netloom_testkit::{any_fabric, broken_fabric};
     use netloom_topology::detect;
 
@@ -164,7 +161,8 @@ mod tests {
         let mut some = 0;
         for seed in 0..24 {
             let f = if seed % 2 == 0 { any_fabric(seed) } else { broken_fabric(seed) };
-            let graph = Graph::new(&f, &detect(&f));
+            let ways = if seed % 4 < 2 { Ways::UpDown } else { Ways::Shortest };
+            let graph = Graph::of(&f, &detect(&f), ways);
             // Every switch's links out and in, and every third set left away.
             let mut set_of = vec![NONE; f.link_count()];
             let sets = 2 * f.switch_count() as u32;

@@ -1,6 +1,6 @@
-//! Whether routes take the ways that a bound is of: minimal up*/down*, wherever there is traffic.
+//! Whether routes take the ways that a bound is of, wherever there is traffic.
 
-use netloom_model::{Csr, Fabric, HostId, LinkId, Routes, SwitchId, Table};
+use netloom_model::{Csr, Fabric, HostId, Routes, SwitchId, Table};
 use rayon::prelude::*;
 
 use crate::distance::{Graph, Towards};
@@ -52,7 +52,6 @@ fn minimal(
     to: HostId,
 ) -> bool {
     let dest = routes.address(routes.dests(fabric), from, to);
-    let climbs = |s: SwitchId, link: LinkId| graph.up[s.index()].iter().any(|&(up, _)| up == link);
     let mut at = fabric.leaf(from);
     loop {
         let port = routes.port(at, from, dest);
@@ -61,14 +60,8 @@ fn minimal(
         let Some(next) = fabric.link_to_switch(link) else {
             return fabric.link_to(link).0 == to.0;
         };
-        let (here, there) = (at.index(), next.index());
-        let nearer = towards.hops[here] != u32::MAX && towards.hops[there] + 1 == towards.hops[here];
-        let right_way = match towards.below[here] {
-            true => towards.below[there] && climbs(next, fabric.reverse(link)),
-            false => climbs(at, link),
-        };
         // Every step is nearer, so this ends.
-        if !(nearer && right_way) {
+        if !graph.leads(fabric, link, (at, next), &towards.hops, &towards.below) {
             return false;
         }
         at = next;

@@ -199,7 +199,8 @@ class Search:
         from netloom import _core
 
         highest, session = loads.max_between_switches, self._session
-        asked = self.layers is None and not self._frozen and routes.lmc == 0
+        # What must be is known of tables of up*/down* ways; those with lanes are others.
+        asked = self.layers is None and not self._frozen and routes.lmc == 0 and routes.lanes is None
         if not asked or highest == 0 or self.traffic.pairs > _MOST_PAIRS:
             return None, True, False
         with session.timed("links-at-max"), session.progress("links at max"):

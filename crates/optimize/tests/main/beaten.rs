@@ -170,6 +170,7 @@ impl Judged {
             BoundClass::UpDownTables => self.within && self.one_table,
             // Of these only who printed the bound is known to be.
             BoundClass::KeptTables => false,
+            BoundClass::ShortestSplits | BoundClass::ShortestPairs | BoundClass::ShortestTables => false,
         }
     }
 }

@@ -3,6 +3,7 @@
 use std::time::Instant;
 
 use netloom_compose::{Asked as AskedOf, ComposeError, choose, pass_mended};
+use netloom_model::Ways;
 use netloom_optimize::OptimizeOptions;
 use netloom_routing as routing;
 use netloom_sim::Model;
@@ -144,7 +145,7 @@ pub fn optimize_judged<'py>(
         let passed = pass_mended(&shared.fabric, structure, paths, choice.routes().clone())?;
         let loads = routing::loads(&shared.fabric, &passed.routes, &goal.total())?;
         let bounds = shared.bounds(&passed.routes, &goal.total(), control, None);
-        let loads = Judged::new(shared, &passed.routes, &goal.total(), loads);
+        let loads = Judged::new(shared, &passed.routes, &goal.total(), loads, Ways::UpDown);
         Ok::<_, ComposeError>((choice, passed, loads, bounds))
     })?;
     let ended = ended.transpose().map_err(|e| stage.raise(py, e))?;

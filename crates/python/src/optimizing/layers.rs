@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use netloom_bounds::Bounds;
 use netloom_compose::{Measure, portfolio};
-use netloom_model::{BoundClass, Routes};
+use netloom_model::{BoundClass, Routes, Ways};
 use netloom_optimize::{self as optimizer, Combine, Combined, Layer, OptimizeOptions, OptimizedLayers};
 use netloom_routing::{self as routing, LinkLoads};
 use pyo3::prelude::*;
@@ -265,7 +265,7 @@ pub fn optimize_layers(
     let layers = layers.into_iter().zip(&matrices).map(|(layer, (_, traffic, _))| {
         let (fabric, structure) = (&shared.fabric, shared.structure());
         let bounds = Bounds::with(fabric, structure, traffic.total(), layer.ar, layer.bound);
-        let judged = Judged::new(shared, &passed.routes, traffic.total(), layer.loads);
+        let judged = Judged::new(shared, &passed.routes, traffic.total(), layer.loads, Ways::UpDown);
         let loads = PyLinkLoads::new(judged, bounds, stopped, shared);
         class = class.max(loads.bounds().class());
         Ok((layer.name, layer.weight, Py::new(py, loads)?))

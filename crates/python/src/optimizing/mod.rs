@@ -5,5 +5,6 @@ pub mod hose;
 pub mod judged;
 pub mod layers;
 pub mod mix;
+pub mod on_lanes;
 pub mod optimize;
 pub mod optimized;

@@ -16,15 +16,17 @@ use crate::arguments::{FabricOrSpec, TrafficOrSpec};
 use crate::errors;
 use crate::fabric::{PyFabric, Shared};
 use crate::loads::{Judged, PyLinkLoads};
+use crate::optimizing::on_lanes::{self, Searched};
 use crate::optimizing::optimized::{Found, PyOptimized};
 use crate::results::{Search, changed};
 use crate::routes::{PyRoutes, RoutesOrEngine};
-use crate::run::{Interrupt, Options, left, run, run_until};
+use crate::run::{Ended, Interrupt, Options, left, run, run_until};
 use crate::traffic::PyTraffic;
 
 /// Routes for a traffic, with a lower bound that proves how good they are.
 ///
-/// A local search over destination-based tables on shortest up*/down* ways. It ends at a
+/// A local search over destination-based tables on shortest up*/down* ways; where the fabric is no tree, and `lanes` and `levels` may be
+/// taken, first on shortest ways of any direction, with the lanes that these need. It ends at a
 /// proven bound, at the work budget, at the time limit or by Ctrl-C. Routes that meet the bound already are returned as they are.
 /// What it finds is held against every engine that is sound on the fabric, and against `today`: where one of these carries less,
 /// its routes are returned (`taken_from`), with the lanes that they need (`routes.lanes`).
@@ -50,7 +52,7 @@ use crate::traffic::PyTraffic;
 /// lanes : bool, default True
 ///     Take routes of an engine that need lanes (`routes.lanes`), where they are better. Else `with_lanes` tells of them.
 /// levels : bool, default True
-///     Take also those whose lanes need a service level for every pair of hosts (engine `layers`).
+///     Take also those whose lanes need a service level for every pair of hosts (engine `layers`, the search on shortest ways).
 /// depth : int, optional
 ///     Load levels below the largest whose number of links is minimised too; default 3, or 0 if the routes meet the bound already.
 /// islands : int, default 1
@@ -129,19 +131,38 @@ pub fn optimize(
     let time_limit = left(time_limit, began);
     let asked = Asked::new(py, fabric, today.is_some(), stays, (penalty_per_change, max_changes), &frozen)?;
     let (shared, matrix) = (&fabric.shared, &traffic.shared);
-    let options = Options { threads, time_limit, progress, interrupt: Interrupt::parse(py, on_interrupt)? };
+    let interrupt = Interrupt::parse(py, on_interrupt)?;
+    let settings = OptimizeOptions {
+        seed,
+        threads: 0, // the door has made the pool already
+        work,
+        depth: depth.unwrap_or(3),
+        tail: depth.is_some(),
+        islands: islands.max(1),
+        ..OptimizeOptions::default()
+    };
+    let first = if lanes && levels && !asked.today && bounds.is_none() && begin.lmc == 0 {
+        let progress = progress.as_ref().map(|progress| progress.clone_ref(py));
+        let options = Options { threads, time_limit, progress, interrupt };
+        on_lanes::search(py, shared, matrix.total(), &settings, options)?
+    } else {
+        None
+    };
+    let interrupted = first.as_ref().is_some_and(Searched::interrupted);
+    let time_limit = if interrupted { Some(0.0) } else { left(time_limit, began) };
+    let options = Options { threads, time_limit, progress, interrupt };
     let ended = run_until(py, options, |control| {
         let (structure, paths, total) = (shared.structure(), shared.paths(), matrix.total());
-        let known = bounds.map(|known| known.bounds().for_routes(&begin, &asked.frozen));
+        let known = match &first {
+            Some(_) => Some(shared.bounds(&begin, total, control, None).map_err(|e| e.to_string())?),
+            None => bounds.map(|known| known.bounds().for_routes(&begin, &asked.frozen)),
+        };
+        let enough = first.as_ref().zip(known.as_ref()).is_some_and(|(first, known)| first.meets(known));
         let settings = OptimizeOptions {
-            seed,
-            threads: 0, // the door has made the pool already
-            work,
+            work: if enough { Some(0) } else { work },
             bound: known.as_ref().map(|known| known.lower.clone()),
-            depth: depth.unwrap_or(3),
-            tail: depth.is_some(),
-            islands: islands.max(1),
             change: asked.change(&begin),
+            ..settings.clone()
         };
         let best = optimizer::optimize(&shared.fabric, structure, paths, total, &begin, &settings, control)
             .map_err(|e| e.to_string())?;
@@ -154,9 +175,21 @@ pub fn optimize(
         // AFAR and one colouring are searches: none where there is no work.
         let searched = (work != Some(0)).then_some(total);
         let held = asked.portfolio(shared, (&begin, engine), (seed, lanes, levels), searched);
-        held_against(shared, total, (best.outcome.routes, best.loads), bounds, search, &held, control)
+        let there =
+            held_against(shared, total, (best.outcome.routes, best.loads), bounds, search, &held, control)?;
+        match &first {
+            Some(first) => first.or(shared, total, there, &begin),
+            None => Ok((there, false)),
+        }
     })?;
-    Found::into_python(ended.transpose().map_err(|e| errors::optimize(py, e))?, py, fabric)
+    let Ended { result: (found, here), stopped, improvements } =
+        ended.transpose().map_err(|e: String| errors::optimize(py, e))?;
+    let ended = Ended { result: found, stopped, improvements };
+    let ended = match first {
+        Some(first) if here => first.ended(ended),
+        _ => ended,
+    };
+    Found::into_python(ended, py, fabric)
 }
 
 /// Routes for a traffic with 2^lmc addresses a host, and which address every pair uses.
@@ -352,7 +385,8 @@ fn held_against(
             (passed, loads, bounds)
         }
     };
-    Ok(Found { loads: Judged::new(shared, &passed.routes, total, loads), passed, bounds, search })
+    let loads = Judged::new(shared, &passed.routes, total, loads, bounds.ways());
+    Ok(Found { loads, passed, bounds, search })
 }
 
 /// Part by which a load may be above a bound that it meets, for rounding.
@@ -601,7 +635,7 @@ fn made(
     };
     let loads = routing::loads(&shared.fabric, routes, traffic).map_err(|e| e.to_string())?;
     let changed = changed(routes, before);
-    let loads = Judged::new(shared, routes, traffic, loads);
+    let loads = Judged::new(shared, routes, traffic, loads, bounds.ways());
     let search = Search { changed, ..Search::default() };
     Ok(Found { passed, loads, bounds, search })
 }

@@ -2,10 +2,11 @@
 
 use netloom_bounds::{ar_interval, links_at_max, lower_bound, lower_bound_with_frozen};
 use netloom_model::{
-    Certificate, Control, Csr, End, Fabric, FabricBuilder, HostId, HostSpec, Item, LinkId, Reason,
-    StopReason, SwitchSpec, Traffic, rng,
+    BoundClass, Certificate, Control, Csr, End, Fabric, FabricBuilder, HostId, HostSpec, Item, LinkId,
+    Reason, StopReason, SwitchSpec, Traffic, Ways, rng,
 };
 use netloom_routing::PathSet;
+use netloom_testkit::cases::wired;
 use netloom_testkit::{any_fabric, broken_fabric, random_matrix};
 use netloom_topology::{Structure, detect, generate};
 use netloom_verify::{verify_certificate, verify_links_at_max};
@@ -456,4 +457,37 @@ fn issued_counts_are_accepted_with_and_without_frozen_destinations() {
         }
     }
     assert!(shown > 10, "{shown}");
+}
+
+/// A square of switches, one host each: between opposite corners there are two shortest ways of two links.
+#[test]
+fn shortest_ways_are_judged_whatever_their_direction_and_whole_items_round_a_bound_up() {
+    let cables = [(0, 1, 1), (1, 2, 1), (2, 3, 1), (3, 0, 1)];
+    let f = wired(&[("a", 1), ("b", 1), ("c", 1), ("d", 1)], &cables);
+    let s = detect(&f);
+    // Everybody sends 2 B to the corner opposite: 4 items, 8 links, 16 B over links, 2 B a link in equal halves.
+    let t = Traffic::from_triples(4, &[0, 1, 2, 3], &[2, 3, 0, 1], &[2.0; 4], None).unwrap();
+    let between: Vec<LinkId> = f.links().filter(|&l| f.between_switches(l)).collect();
+    let weights: Vec<(LinkId, f64)> = between.iter().map(|&l| (l, 3.0)).collect();
+    let judge = |claim, reason, ways| {
+        let c = Certificate::new(claim, "the square".into(), reason).of(ways);
+        (verify_certificate(&f, &s, None, &t.total(), &c), c.class())
+    };
+    let dual = Reason::Dual { weights: weights.clone() };
+    let (v, class) = judge(2.0, dual.clone(), Ways::Shortest);
+    assert!(v.ok && v.recomputed_bound == 2.0, "{v:?}");
+    assert_eq!(class, BoundClass::ShortestSplits);
+    assert!(!judge(2.1, dual, Ways::Shortest).0.ok);
+    // Three of the four send: 12 B on 8 links, 1.5 B a link; whole items of 2 B put 2 B on some link.
+    let t = Traffic::from_triples(4, &[0, 1, 2], &[2, 3, 0], &[2.0; 3], None).unwrap();
+    let judge = |claim, grid| {
+        let reason = Reason::WholeDual { weights: weights.clone(), grid };
+        let c = Certificate::new(claim, "the square".into(), reason).of(Ways::Shortest);
+        assert_eq!(c.class(), BoundClass::ShortestTables);
+        verify_certificate(&f, &s, None, &t.total(), &c)
+    };
+    assert!(judge(2.0, 2.0).ok, "{:?}", judge(2.0, 2.0).reasons);
+    assert!(judge(2.0, 1.0).ok, "and on the finer grid of 1 B: 1 B a link is too little, 2 B is enough");
+    assert!(judge(2.1, 2.0).reasons[0].contains("links hold"), "{:?}", judge(2.1, 2.0).reasons);
+    assert!(judge(3.0, 3.0).reasons[0].contains("no multiple of 3"));
 }

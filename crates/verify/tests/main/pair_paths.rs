@@ -36,13 +36,7 @@ fn the_judge_sends_each_pair_to_its_own_address() {
         for (l, wanted) in by_walks.iter().enumerate() {
             assert!((by_routing.load[l] - wanted).abs() <= 1e-9 * wanted.max(1.0), "seed {seed} link {l}");
         }
-        let nothing = Certificate {
-            claim: 0.0,
-            place: "any".into(),
-            reason: Reason::Dual { weights: Vec::new() },
-            frozen: Vec::new(),
-            pairs: false,
-        };
+        let nothing = Certificate::new(0.0, "any".into(), Reason::Dual { weights: Vec::new() });
         let verdict = verify_certificate(&fabric, &structure, Some(&routes), &traffic, &nothing);
         let judged = verdict.max_load.expect("the routes deliver");
         assert!((judged - by_routing.max()).abs() <= 1e-9 * judged, "seed {seed}");
@@ -58,13 +52,7 @@ fn paths_of_another_fabric_are_refused() {
     let paths = PairPaths::base(fabric.host_count() + 1, 1);
     let mut routes = sound(&fabric, &structure, 1);
     routes.path = netloom_model::PathChoice::PerPair(std::sync::Arc::new(paths));
-    let nothing = Certificate {
-        claim: 0.0,
-        place: "any".into(),
-        reason: Reason::Dual { weights: Vec::new() },
-        frozen: Vec::new(),
-        pairs: false,
-    };
+    let nothing = Certificate::new(0.0, "any".into(), Reason::Dual { weights: Vec::new() });
     let traffic = random_matrix(&fabric, 1);
     let verdict = verify_certificate(&fabric, &structure, Some(&routes), &traffic, &nothing);
     assert!(!verdict.ok && verdict.reasons[0].contains("the path of every pair"), "{verdict:?}");

@@ -70,7 +70,8 @@ def optimize(
     allow_unreachable
         Write routes that lose pairs of hosts which cables join, instead of refusing them.
     write_sl2vl
-        Write the SL-to-VL tables here, where the routes need lanes (those of `dla` and `layers`; also .gz).
+        Write the SL-to-VL tables here, where the routes need lanes (also .gz). With
+        `--write-sl`, shortest ways are searched where a fabric is no tree, which need both.
     write_sl
         With `--write-sl2vl`: write the service level of every pair of hosts here, where these lanes need it
         (CSV `source_lid,destination_lid,sl`; also .gz).

@@ -132,6 +132,8 @@ def text(result: Mapping[str, Any], began: str) -> str:
         rows.append(("repaired", told))
     if not result["reproducible"]:
         rows.append(("reproducible", why_not_reproducible(result["stopped"])))
+    if result["lanes"] > 1:
+        rows.append(("lanes", lanes_text(result)))
     written = [result[key] for key in ("output", "paths", "certificate") if result[key] is not None]
     if written:
         rows.append(("written", ", ".join(written)))
@@ -167,6 +169,14 @@ def levels_text(levels: Sequence[Mapping[str, Any]]) -> str:
     return out + "".join(
         f", {told} {render.count(links)}" for told, links in zip(others, counts[1:], strict=True)
     )
+
+
+def lanes_text(result: Mapping[str, Any]) -> str:
+    """`4, written to r.sl2vl and sl.csv`, or what writes them."""
+    files = [result[key] for key in ("sl2vl", "sl") if result[key] is not None]
+    if files:
+        return f"{result['lanes']}, written to {' and '.join(files)}"
+    return f"{result['lanes']}: --write-sl2vl FILE and --write-sl FILE write them"
 
 
 def entries(number: int) -> str:

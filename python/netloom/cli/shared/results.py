@@ -35,7 +35,8 @@ def loads_rows(result: Mapping[str, Any]) -> list[tuple[str, str]]:
         ("", f"of {words(result['bound_class'])}"),
         ("gap to it", proven(result, result["lower_bound_gap_percent"])),
     ]
-    if result["order"] is not None and "any-routes" not in (result["bound_class"], result["ar_bound_class"]):
+    classes = result["bound_class"], result["ar_bound_class"]
+    if result["order"] is not None and all(each.startswith(_OF_AN_ORDER) for each in classes):
         rows.append(("up*/down* ways", f"{result['order']}; down where that is as short as up"))
     if result["outside_because"] is not None:
         rows += [
@@ -43,6 +44,9 @@ def loads_rows(result: Mapping[str, Any]) -> list[tuple[str, str]]:
             ("bound of any routes", f"{size(result['any_bound'])} ({result['any_bound_at']})"),
             ("gap to it", gap(result["any_bound_gap_percent"])),
         ]
+    elif result["ar_bound_class"].startswith("shortest"):
+        least = f"{size(result['any_bound'])} ({result['any_bound_at']})"
+        rows.append(("other ways", f"longer ones may carry less: no routes carry less than {least}"))
     elif result["ar_bound_class"] != "any-routes":
         # On regular trees the AR bound is one of any routes: this one has cables or switches missing.
         least = f"{size(result['any_bound'])} ({result['any_bound_at']})"
@@ -96,6 +100,8 @@ def with_hottest(text: str, result: Mapping[str, Any]) -> str:
     return f"{text}\n\n{title}\n{hottest_text(shown)}"
 
 
+_OF_AN_ORDER = ("up-down", "kept")
+"""How classes of up*/down* ways begin, which are those of one order of the switches."""
 _TIED = 1e-9
 """Part by which loads differ that are the same but for rounding."""
 

@@ -1,0 +1,134 @@
+"""Optimised tables where a fabric is no tree: shortest ways on lanes, judged by `contrib/verify.py`.
+
+That program shares nothing with netloom. It reads the files that a subnet manager would: it adds up loads, asks whether
+(link, lane) wait for each other, whether ways are shortest, and what the prices of a certificate prove.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+
+import pytest
+
+import netloom as nl
+import random_graphs
+import verify_bed as bed
+
+SHAPES = (
+    "dragonfly:p=2,a=4,h=2",
+    "torus:shape=5x5,hosts=2",
+    "hyperx:shape=4x3,hosts=3",
+    "megafly:groups=5,leaves=2,spines=2,hosts=2",
+    "02",
+    "11",
+    "30",
+)
+FILES = (
+    ("-o", "r.lfts"),
+    ("--write-sl2vl", "r.sl2vl"),
+    ("--write-sl", "sl.csv"),
+    ("--write-certificate", "proof.json"),
+)
+
+
+def made(netloom, shape, pairs):
+    """The fabric's dump, a traffic of random bytes from each host to some, and the result of optimising."""
+    if shape.isdigit():
+        net = next(graph.net() for graph in random_graphs.graphs() if graph.name == shape)
+        (netloom.folder / "graph.net").write_text(net)
+        netloom.ok("fabric", "convert", "graph.net", "-o", "net.txt", "-q")
+    else:
+        netloom.ok("fabric", "new", shape, "-o", "net.txt", "-q")
+    hosts, draw = nl.Fabric.read(netloom.folder / "net.txt").hosts, random.Random(shape)
+    rows = [
+        f"{a},{b},{draw.choice((1, 2, 4))}\n"
+        for a in range(hosts)
+        for b in draw.sample(range(hosts), pairs)
+        if a != b
+    ]
+    (netloom.folder / "t.csv").write_text("source,destination,bytes\n" + "".join(rows))
+    files = [word for option in FILES for word in option]
+    return netloom.result("optimize", "net.txt", "t.csv", "--work", "20000", *files)
+
+
+def opinion(netloom, *more, sl="sl.csv"):
+    """What the other program says of the files."""
+    folder = netloom.folder
+    words = ["--traffic", folder / "t.csv"]
+    if (folder / "r.sl2vl").exists():
+        words += ["--sl2vl", folder / "r.sl2vl"]
+    if (folder / sl).exists():
+        words += ["--sl", folder / sl]
+    return bed.opinion(folder / "net.txt", folder / "r.lfts", *words, *more)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_another_program_finds_them_shortest_free_and_no_lower_than_the_bound(netloom, shape):
+    result = made(netloom, shape, 3)
+    proof = netloom.folder / "proof.json"
+    told = opinion(netloom, "--load", repr(result["max_load"]), "--certificate", str(proof))
+    claim = json.loads(proof.read_text())
+    if claim["kind"] != "dual":
+        # Whole items are judged by `check` alone.
+        assert "not judged here" in told.out
+        told = opinion(netloom, "--load", repr(result["max_load"]))
+    assert told.code == 0, told.out + told.err
+    assert result["lanes"] <= 8
+    asked = ["check", "net.txt", "r.lfts", "--traffic", "t.csv", "--certificate", "proof.json"]
+    asked += ["--sl2vl", "r.sl2vl"] if result["sl2vl"] else []
+    asked += ["--sl", "sl.csv"] if result["sl"] else []
+    judged = netloom.result(*asked)
+    assert judged["ok"]
+    assert judged["credit_loops"] == 0
+    if claim.get("ways") == "shortest":
+        assert result["bound_class"] in ("any-routes", "shortest-splits", "shortest-tables")
+        assert judged["non_minimal_pairs"] == 0
+    assert result["lower_bound"] <= result["max_load"] * (1 + 1e-9)
+    assert result["max_load"] <= result["best_engine"]["value"] * (1 + 1e-9)
+
+
+def test_faults_that_are_planted_are_found(netloom):
+    """One level for all, a claim that is too high, a way that is not shortest: neither judge lets them pass."""
+    result = made(netloom, "torus:shape=5x5,hosts=2", 3)
+    assert result["lanes"] > 1
+    folder = netloom.folder
+    flat = re.sub(r"(?m)^(\d+,\d+),\d+$", r"\1,0", (folder / "sl.csv").read_text())
+    (folder / "flat.csv").write_text(flat)
+    assert opinion(netloom, sl="sl.csv").code == 0
+    told = opinion(netloom, sl="flat.csv")
+    assert told.code == 1
+    assert re.search(r"[1-9]\d* channels wait", told.out)
+    files = ("check", "net.txt", "r.lfts", "--sl2vl", "r.sl2vl")
+    assert "lanes of links wait for each other" in netloom(*files, "--sl", "flat.csv").out
+    proof = json.loads((folder / "proof.json").read_text())
+    proof["claim"] = result["max_load"] * 1.01
+    (folder / "more.json").write_text(json.dumps(proof))
+    files += ("--sl", "sl.csv", "--traffic", "t.csv", "--certificate")
+    assert netloom(*files, "more.json").code == 1
+    assert opinion(netloom, "--certificate", folder / "more.json").code == 1
+    # Of up*/down* ways that claim is another.
+    del proof["ways"]
+    proof["claim"] = result["lower_bound"]
+    (folder / "other.json").write_text(json.dumps(proof))
+    told = netloom(*files, "other.json").out
+    assert "these routes take others" in told or "less than the claim" in told
+
+
+def test_a_ring_of_five_by_hand(netloom):
+    """Each host sends 1 B to the two hosts two places on: 10 pairs of 2 links on 10 links, 2 B each at best.
+
+    Shortest ways are one each. Up*/down* ways turn at the switch on top, and one link of the ring carries no packet
+    across the place that is farthest from it: 3 B at least.
+    """
+    netloom.ok("fabric", "new", "torus:shape=5,hosts=1", "-o", "net.txt", "-q")
+    rows = [f"{a},{(a + step) % 5},1\n" for a in range(5) for step in (2, 3)]
+    (netloom.folder / "t.csv").write_text("source,destination,bytes\n" + "".join(rows))
+    files = [word for option in FILES for word in option]
+    result = netloom.result("optimize", "net.txt", "t.csv", *files)
+    assert (result["max_load"], result["lower_bound"], result["proven_optimal"]) == (2, 2, True)
+    assert result["lanes"] == 2
+    without = netloom("optimize", "net.txt", "t.csv", "-o", "one.lfts", "--format", "json")
+    assert json.loads(without.out)["result"]["max_load"] == 3
+    assert without.code == 1
