@@ -98,3 +98,52 @@ def test_a_ring_within_a_unit_stays_on_its_rail(netloom):
     traffic = nl.Traffic.from_triples(hosts, source, target, np.ones(hosts))
     assert nl.loads(fabric, "ftree", traffic).max_between_switches == 0
     assert nl.ecmp_loads(fabric, traffic)[0].max_between_switches == 0
+
+
+def uplinks(pairs: int, messages: int) -> np.ndarray:
+    """Bytes of messages between the first hosts of two leaves, by cable up from the first leaf."""
+    scenario = {
+        "name": "flows",
+        "fabric": "two-level:leaves=2,hosts=8,spines=8",
+        "routes": [f"ecmp:pairs={pairs}"],
+        "seed": 5,
+        "job": [
+            {
+                "name": "flows",
+                "hosts": ["host0000", "host0008"],
+                "program": {
+                    "kind": "stream",
+                    "pattern": "shift:1",
+                    "messages": messages,
+                    "bytes": "64KiB",
+                },
+            }
+        ],
+    }
+    run = nl.simulate(nl.Scenario.from_dict(scenario))
+    fabric = nl.Fabric.generate(scenario["fabric"])
+    links, counters = fabric.link_table(), run.counters()
+    sent = np.zeros(len(links["source"]))
+    np.add.at(sent, counters["link"], counters["xmit_bytes"])
+    up = (links["source"] == fabric.hosts) & (links["target"] >= fabric.hosts)
+    return sent[up]
+
+
+def test_packets_of_a_flow_take_one_way_and_queue_pairs_more():
+    one = uplinks(1, 32)
+    data = one.max()
+    assert data > 32 * 65536
+    assert sorted(one)[-2] == 0, "all packets of two hosts are one flow"
+    many = uplinks(16, 32)
+    assert (many > 0).sum() >= 4
+    assert many.sum() == pytest.approx(data, rel=0.01)
+
+
+def test_flows_are_packets_only(netloom, paths):
+    shuffle = paths.examples / "scenarios" / "shuffle.toml"
+    done = netloom("simulate", shuffle, "--routings", "ecmp", "--model", "fluid")
+    assert done.code in (2, 3)
+    for word in ("ecmp:pairs=0", "ecmp:queues=2", "ecmp:pairs=100000"):
+        done = netloom("simulate", shuffle, "--routings", word)
+        assert done.code in (2, 3)
+        assert "expected ecmp:pairs=N with N from 1 to 65536" in done.err
