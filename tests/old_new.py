@@ -121,9 +121,11 @@ def main(words: Sequence[str]) -> int:
     chosen = documents(words[2:])
     sections = []
     for path in chosen:
-        print(f"\r{path.relative_to(console.ROOT)}\x1b[K", end="", file=sys.stderr, flush=True)
+        if sys.stderr.isatty():
+            print(f"\r{path.relative_to(console.ROOT)}\x1b[K", end="", file=sys.stderr, flush=True)
         sections += changes(path, *builds)
-    print("\r\x1b[K", end="", file=sys.stderr)
+    if sys.stderr.isatty():
+        print("\r\x1b[K", end="", file=sys.stderr)
     print("# What commands print, old and new\n")
     commands = sum(len(steps(path)[0]) for path in chosen)
     differ = f"{len(sections)} print something else" if sections else "none prints anything else"

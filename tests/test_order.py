@@ -210,3 +210,14 @@ def test_a_certificate_says_the_order_that_it_is_of(netloom):
     check = ("check", spec, "r.lfts", "--traffic", "all-to-all", "--certificate", "c.json")
     assert "ways with the roots 0x" in netloom.refused(*check)
     assert netloom.result(*check, "--roots", root)["certificate"]["ok"]
+
+
+@pytest.mark.parametrize("name", ["f71944", "f71520", "min71062", "f90523"])
+def test_no_stated_root_carries_less_than_the_proof_says(name):
+    """A stranger's fabrics (tests/cases/optimize/orders.md has their loads)."""
+    fabric = nl.Fabric.read(DATA / "orders" / f"{name}.txt")
+    traffic = nl.Traffic.read("all-to-all", fabric)
+    bound = nl.optimize(fabric, traffic).loads.lower_bound
+    for root in fabric.switch_names:
+        other = nl.optimize(fabric.with_roots([root]), traffic, work=3000)
+        assert other.loads.max >= bound * (1 - 1e-9)
