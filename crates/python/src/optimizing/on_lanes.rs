@@ -9,7 +9,6 @@ use pyo3::prelude::*;
 
 use crate::fabric::Shared;
 use crate::loads::Judged;
-use crate::optimizing::optimize::passed;
 use crate::optimizing::optimized::Found;
 use crate::results::Search;
 use crate::run::{Ended, Options, run_until};
@@ -91,7 +90,8 @@ impl Searched {
             return (self.not_taken(there), false);
         }
         // What the judge does not let pass is nothing that was found.
-        let Ok(passed) = passed(shared, here.found.outcome.routes.clone()) else {
+        let routes = here.found.outcome.routes.clone();
+        let Ok(passed) = compose::pass(&shared.fabric, shared.structure(), routes) else {
             return (self.not_taken(there), false);
         };
         let bounds = self.1.clone();
