@@ -1,7 +1,7 @@
 """Optimised tables where a fabric is no tree: shortest ways on lanes, judged by `contrib/verify.py`.
 
-That program shares nothing with netloom. It reads the files that a subnet manager would: it adds up loads, asks whether
-(link, lane) wait for each other, whether ways are shortest, and what the prices of a certificate prove.
+That program shares nothing with netloom. It reads the files that a subnet manager would: it adds up loads,
+asks whether (link, lane) wait for each other, whether ways are shortest, and what a certificate's prices prove.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ def test_another_program_finds_them_shortest_free_and_no_lower_than_the_bound(ne
 
 
 def test_faults_that_are_planted_are_found(netloom):
-    """One level for all, a claim that is too high, a way that is not shortest: neither judge lets them pass."""
+    """One level for all, a claim that is too high, a claim of other ways: no judge lets them pass."""
     result = made(netloom, "torus:shape=5x5,hosts=2", 3)
     assert result["lanes"] > 1
     folder = netloom.folder
@@ -119,8 +119,8 @@ def test_faults_that_are_planted_are_found(netloom):
 def test_a_ring_of_five_by_hand(netloom):
     """Each host sends 1 B to the two hosts two places on: 10 pairs of 2 links on 10 links, 2 B each at best.
 
-    Shortest ways are one each. Up*/down* ways turn at the switch on top, and one link of the ring carries no packet
-    across the place that is farthest from it: 3 B at least.
+    Shortest ways are one each. Up*/down* ways may not turn up again at the switch that is lowest, so pairs
+    round it go the long way: 3 B.
     """
     netloom.ok("fabric", "new", "torus:shape=5,hosts=1", "-o", "net.txt", "-q")
     rows = [f"{a},{(a + step) % 5},1\n" for a in range(5) for step in (2, 3)]

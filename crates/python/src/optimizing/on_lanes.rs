@@ -1,6 +1,6 @@
 //! Shortest ways on lanes, searched before up*/down* ways are, where a fabric is no tree.
 
-use netloom_bounds::Bounds;
+use netloom_bounds::{Bounds, ar_bound, tighten};
 use netloom_compose::{self as compose, Measure, OnLanes, on_lanes};
 use netloom_model::{Csr, Routes, StopReason};
 use netloom_optimize::{Because, OptimizeOptions, Stop};
@@ -9,18 +9,17 @@ use pyo3::prelude::*;
 
 use crate::fabric::Shared;
 use crate::loads::Judged;
-use crate::optimizing::optimize::passed;
 use crate::optimizing::optimized::Found;
 use crate::results::Search;
 use crate::run::{Ended, Options, run_until};
 
 /// Loads that differ by less than this part are the same.
 const TOLERANCE: f64 = 1e-9;
-/// Part of the time that the search has; the rest is for up*/down* ways, and for what the result is held against.
-const SHARE: f64 = 0.7;
+/// Parts of the time that the bound and the search have; the rest is for up*/down* ways, and for what the result is held against.
+const SHARES: (f64, f64) = (0.25, 0.5);
 
-/// What that search found, and how it ended.
-pub struct Searched(Ended<Option<OnLanes>>);
+/// What that search found, and how it ended; and the bounds of shortest ways.
+pub struct Searched(Ended<Option<OnLanes>>, Bounds);
 
 /// Searches, if the fabric is for it.
 ///
@@ -36,12 +35,36 @@ pub fn search(
     if !on_lanes::suits(shared.structure()) {
         return Ok(None);
     }
-    let options = Options { time_limit: options.time_limit.map(|limit| limit * SHARE), ..options };
-    let ended = run_until(py, options, |control| {
-        let (fabric, structure, paths) = (&shared.fabric, shared.structure(), shared.shortest());
-        compose::search_on_lanes(fabric, structure, paths, total, settings, on_lanes::LANES, control)
+    let (fabric, structure) = (&shared.fabric, shared.structure());
+    let limit = |share: f64| options.time_limit.map(|limit| limit * share);
+    let first = Options { time_limit: limit(SHARES.0), threads: options.threads, ..Options::default() };
+    let first = Options { interrupt: options.interrupt, ..first };
+    let bounds = run_until(py, first, |control| {
+        let ar = ar_bound(fabric, structure, shared.shortest(), total, control, None).ok()?;
+        let lower = tighten(fabric, structure, shared.shortest(), total, ar.certificate.clone());
+        Some(Bounds::with(fabric, structure, total, ar, lower))
     })?;
-    Ok(Some(Searched(ended)))
+    // Traffic that no way carries is refused elsewhere.
+    let Some(known) = bounds.result else { return Ok(None) };
+    let settings = &OptimizeOptions { bound: Some(known.lower.clone()), ..settings.clone() };
+    let time_limit = match bounds.stopped {
+        Some(StopReason::Interrupted) => Some(0.0),
+        _ => limit(SHARES.1),
+    };
+    let mut ended = run_until(py, Options { time_limit, ..options }, |control| {
+        compose::search_on_lanes(
+            fabric,
+            structure,
+            shared.shortest(),
+            total,
+            settings,
+            on_lanes::LANES,
+            control,
+        )
+    })?;
+    // How sharp the bound is may be a matter of time, too.
+    ended.stopped = bounds.stopped.or(ended.stopped);
+    Ok(Some(Searched(ended, known)))
 }
 
 impl Searched {
@@ -57,28 +80,21 @@ impl Searched {
     }
 
     /// The better of what was found here and there, and whether it is what was found here: less on the fullest link, or the
-    /// same, where that there needs lanes too. `began` is what the search there began with.
-    ///
-    /// # Errors
-    /// If routes can deadlock: a fault.
-    pub fn or(
-        &self,
-        shared: &Shared,
-        total: &Csr,
-        there: Found,
-        began: &Routes,
-    ) -> Result<(Found, bool), String> {
-        let Some(here) = &self.0.result else { return Ok((self.not_taken(there), false)) };
-        let (fabric, structure) = (&shared.fabric, shared.structure());
-        let mine = Measure::of(fabric, &here.found.loads);
+    /// same, where that there needs lanes too or this needs none. `began` is what the search there began with.
+    pub fn or(&self, shared: &Shared, total: &Csr, there: Found, began: &Routes) -> (Found, bool) {
+        let Some(here) = &self.0.result else { return (self.not_taken(there), false) };
+        let mine = Measure::of(&shared.fabric, &here.found.loads);
         let theirs = there.loads.max();
-        let on_lanes = there.passed.routes.lanes.is_some();
-        if !(mine.less_than(theirs) || on_lanes && mine.value() <= theirs * (1.0 + TOLERANCE)) {
-            return Ok((self.not_taken(there), false));
+        let as_easy = there.passed.routes.lanes.is_some() || here.found.outcome.routes.lanes.is_none();
+        if !(mine.less_than(theirs) || as_easy && mine.value() <= theirs * (1.0 + TOLERANCE)) {
+            return (self.not_taken(there), false);
         }
-        let ar = here.found.ar.clone().expect("bounds are computed there");
-        let bounds = Bounds::with(fabric, structure, total, ar, here.found.bound.clone());
-        let passed = passed(shared, here.found.outcome.routes.clone())?;
+        // What the judge does not let pass is nothing that was found.
+        let routes = here.found.outcome.routes.clone();
+        let Ok(passed) = compose::pass(&shared.fabric, shared.structure(), routes) else {
+            return (self.not_taken(there), false);
+        };
+        let bounds = self.1.clone();
         let loads = Judged::new(shared, &passed.routes, total, here.found.loads.clone(), bounds.ways());
         let engine = there.search.engine;
         let search = Search::of(&here.found.outcome, began);
@@ -87,7 +103,7 @@ impl Searched {
         let (taken, because) =
             if own { (None, search.because) } else { (Some(Engine::Layers.name()), Some("engine")) };
         let search = Search { engine, searched: Some(mine.value()), taken, because, ..search };
-        Ok((Found { passed, loads, bounds, search }, true))
+        (Found { passed, loads, bounds, search }, true)
     }
 
     /// What was found elsewhere: it would not be what it is if this search had had more time.

@@ -178,7 +178,7 @@ pub fn optimize(
         let there =
             held_against(shared, total, (best.outcome.routes, best.loads), bounds, search, &held, control)?;
         match &first {
-            Some(first) => first.or(shared, total, there, &begin),
+            Some(first) => Ok(first.or(shared, total, there, &begin)),
             None => Ok((there, false)),
         }
     })?;
