@@ -214,8 +214,8 @@ def _same_nodes(
     # A generator makes GUIDs up: those of another fabric can be the same. Names that agree tell.
     agree = sum(there.names[old] == here.names[new] for old, new in by_guid.items())
     # So can those of tables of cables, which number nodes in their order: names find more, and others.
-    other = sum(by_name.get(old, new) != new for old, new in by_guid.items())
-    numbered = other > 0 and len(by_name) > len(by_guid)
+    against = sum(by_name.get(old, new) != new for old, new in by_guid.items())
+    numbered = against > 0 and len(by_name) > len(by_guid)
     trusted = len(by_guid) >= len(by_name) or (agree * 2 >= len(by_guid) > 0 and not numbered)
     same, by = (by_guid, "guid") if switches(by_guid) and trusted else (by_name, "name")
     # Of cables between switches that are here, those that still join them: of another fabric few do.
