@@ -20,8 +20,8 @@ use netloom_model::events::NO_PEER;
 use netloom_model::{Event, Events, MAX_ENDPOINTS, RankEvents};
 
 use super::bytes::Bytes;
-use super::{Open, file};
-use crate::{FormatError, RecordingError};
+use super::{Open, RecordingError, file};
+use crate::FormatError;
 
 /// Types of nodes.
 const COMPUTES: u64 = 4;
@@ -414,8 +414,8 @@ fn order(nodes: &[Node], bytes: &mut Bytes) -> Result<Vec<usize>, FormatError> {
 mod tests {
     use std::io;
 
+    use super::super::Found;
     use super::*;
-    use crate::Found;
 
     fn read_with(path: &str, change: &dyn Fn(&str, Vec<u8>) -> Vec<u8>) -> Result<Events, String> {
         let root = format!("{}/../../tests/data/traces/", env!("CARGO_MANIFEST_DIR"));
