@@ -232,6 +232,8 @@ impl<'a> Reader<'a> {
     fn tasks(&mut self, nodes: &[Node], order: &[usize]) -> Result<(), (usize, String)> {
         // Messages that go on, by the task's number.
         let mut open: HashMap<u64, u32> = HashMap::new();
+        // A send is done with when it has begun: what depends on it may be what its receiver waits for.
+        let mut sent: Vec<u32> = Vec::new();
         for &node in order {
             let node = &nodes[node];
             let waited: Vec<u32> = node.dependencies.iter().filter_map(|id| open.remove(id)).collect();
@@ -268,7 +270,12 @@ impl<'a> Reader<'a> {
                     let tag = i32::try_from(node.tag).ok().filter(|&tag| tag >= 0);
                     let tag =
                         tag.ok_or_else(|| (node.at, format!("a tag of 0 or more, found {}", node.tag)))?;
-                    open.insert(node.id, self.own.events.len() as u32);
+                    let place = self.own.events.len() as u32;
+                    if sends {
+                        sent.push(place);
+                    } else {
+                        open.insert(node.id, place);
+                    }
                     self.own.events.push(Event { tag, request: true, ..event });
                 }
                 TOGETHER => {
@@ -284,10 +291,10 @@ impl<'a> Reader<'a> {
                 _ => {}
             }
         }
-        if !open.is_empty() {
+        if !open.is_empty() || !sent.is_empty() {
             let wait = self.event("Waitall", NO_PEER, 0);
             let place = self.own.events.len() as u32;
-            let mut left: Vec<u32> = open.into_values().collect();
+            let mut left: Vec<u32> = open.into_values().chain(sent).collect();
             left.sort_unstable();
             self.own.completes.extend(left.into_iter().map(|begun| (place, begun)));
             self.own.events.push(wait);
