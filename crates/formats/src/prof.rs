@@ -38,7 +38,10 @@ pub fn read_prof(bytes: &[u8], label: &str) -> Result<Trace, FormatError> {
     let mut pairs: BTreeMap<(u32, u32), [u64; 2]> = BTreeMap::new();
     for (number, line) in (1..).zip(text.lines()) {
         let line = line.trim_end();
-        if line.is_empty() || line.starts_with('#') {
+        // Windows (S, R), and what collectives were asked for, by pair and by communicator.
+        let known = ["S", "R", "C", "D", "O2A", "A2O", "A2A"];
+        let kind = line.split_ascii_whitespace().next().unwrap_or_default();
+        if line.starts_with('#') || line.is_empty() || known.contains(&kind) {
             continue;
         }
         let wrong = |what: &str| {
@@ -58,9 +61,7 @@ pub fn read_prof(bytes: &[u8], label: &str) -> Result<Trace, FormatError> {
         let own = match kind {
             "E" => 0,
             "I" => 1,
-            // Windows, and what was asked for.
-            "S" | "R" | "C" | "D" | "O" | "A" => continue,
-            _ => return Err(wrong("a line of monitoring: E, I, S, R, C, D, O or A")),
+            _ => return Err(wrong("a line of monitoring: E, I, S, R, C, D, O2A, A2O or A2A")),
         };
         let sum = &mut pairs.entry((from, to)).or_default()[own];
         *sum = sum.saturating_add(bytes);

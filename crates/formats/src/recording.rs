@@ -13,7 +13,7 @@ use netloom_model::{Events, Lines, Schedule, Trace};
 
 use crate::error::excerpt;
 use crate::prof::{is_prof, read_prof};
-use crate::traces::{self, Binary};
+use crate::traces::{self, Binary, Found, RecordingError};
 use crate::{FormatError, decompress, read_goal, read_ti, read_ti_workload};
 
 /// Files of the folder that `netloom record --events` makes: what it is, and what can be replayed of it.
@@ -21,31 +21,6 @@ const OWN_META: &str = "trace.json";
 const OWN_TRACE: &str = "trace.ti.gz";
 /// All pieces together, at most.
 const MOST_BYTES: usize = 1 << 36;
-
-/// What is under a name.
-#[derive(Clone, Debug)]
-pub enum Found {
-    /// A file's content.
-    File(Vec<u8>),
-    /// The names of a folder's files, in any order.
-    Folder(Vec<String>),
-}
-
-/// Why a run cannot be read.
-#[derive(Debug, thiserror::Error)]
-pub enum RecordingError {
-    /// A file that cannot be opened.
-    #[error("{path}: {error}")]
-    File {
-        /// The file.
-        path: String,
-        /// Why.
-        error: io::Error,
-    },
-    /// A file that is not what it should be.
-    #[error(transparent)]
-    Format(#[from] FormatError),
-}
 
 /// A recorded run's text.
 #[derive(Clone, Debug)]
@@ -469,6 +444,18 @@ mod tests {
         assert!(
             Recording::of(b"a/0.txt\n", "-").unwrap_err().to_string().contains("-:1: expected a rank first")
         );
+    }
+
+    #[test]
+    fn files_of_the_field_are_refused_by_name() {
+        for (begins, what, helps) in traces::FOREIGN {
+            let text = [begins, b" and more\n"].concat();
+            let mut open = |_: &str| -> io::Result<Found> { Ok(Found::File(text.clone())) };
+            let error = Recording::read("x.bin", &mut open).unwrap_err().to_string();
+            assert_eq!(error, format!("x.bin: expected a recorded run, found {what}: what helps is {helps}"));
+            assert_eq!(Recording::of(&text, "-").unwrap_err().to_string(), error.replace("x.bin", "-"));
+            assert_eq!(TrafficKind::of(&text), TrafficKind::Trace, "{what}");
+        }
     }
 
     #[test]

@@ -1,4 +1,5 @@
 //! Formats as claims: real tools' output, what real hardware shows, bad input, round trips.
 
 mod network;
+mod traces;
 mod traffic;

@@ -20,8 +20,8 @@ use netloom_model::events::NO_PEER;
 use netloom_model::{Event, Events, MAX_ENDPOINTS, RankEvents};
 
 use super::bytes::Bytes;
-use super::{Open, file};
-use crate::{FormatError, RecordingError};
+use super::{Open, RecordingError, file};
+use crate::FormatError;
 
 /// Types of nodes.
 const COMPUTES: u64 = 4;
@@ -232,6 +232,8 @@ impl<'a> Reader<'a> {
     fn tasks(&mut self, nodes: &[Node], order: &[usize]) -> Result<(), (usize, String)> {
         // Messages that go on, by the task's number.
         let mut open: HashMap<u64, u32> = HashMap::new();
+        // A send is done with when it has begun: what depends on it may be what its receiver waits for.
+        let mut sent: Vec<u32> = Vec::new();
         for &node in order {
             let node = &nodes[node];
             let waited: Vec<u32> = node.dependencies.iter().filter_map(|id| open.remove(id)).collect();
@@ -268,7 +270,12 @@ impl<'a> Reader<'a> {
                     let tag = i32::try_from(node.tag).ok().filter(|&tag| tag >= 0);
                     let tag =
                         tag.ok_or_else(|| (node.at, format!("a tag of 0 or more, found {}", node.tag)))?;
-                    open.insert(node.id, self.own.events.len() as u32);
+                    let place = self.own.events.len() as u32;
+                    if sends {
+                        sent.push(place);
+                    } else {
+                        open.insert(node.id, place);
+                    }
                     self.own.events.push(Event { tag, request: true, ..event });
                 }
                 TOGETHER => {
@@ -284,10 +291,10 @@ impl<'a> Reader<'a> {
                 _ => {}
             }
         }
-        if !open.is_empty() {
+        if !open.is_empty() || !sent.is_empty() {
             let wait = self.event("Waitall", NO_PEER, 0);
             let place = self.own.events.len() as u32;
-            let mut left: Vec<u32> = open.into_values().collect();
+            let mut left: Vec<u32> = open.into_values().chain(sent).collect();
             left.sort_unstable();
             self.own.completes.extend(left.into_iter().map(|begun| (place, begun)));
             self.own.events.push(wait);
@@ -414,8 +421,8 @@ fn order(nodes: &[Node], bytes: &mut Bytes) -> Result<Vec<usize>, FormatError> {
 mod tests {
     use std::io;
 
+    use super::super::Found;
     use super::*;
-    use crate::Found;
 
     fn read_with(path: &str, change: &dyn Fn(&str, Vec<u8>) -> Vec<u8>) -> Result<Events, String> {
         let root = format!("{}/../../tests/data/traces/", env!("CARGO_MANIFEST_DIR"));

@@ -1,7 +1,7 @@
 //! Files of the field that are no trace that is read: told by name, with what helps.
 
 /// How a file begins, what it is, and what makes a trace of it that is read.
-const FOREIGN: [(&[u8], &str, &str); 18] = [
+pub(crate) const FOREIGN: [(&[u8], &str, &str); 18] = [
     (b"#Paraver", "a Paraver trace", "a trace of MPI: Score-P, DUMPI or netloom record"),
     (b"VEF", "a VEF trace", "a trace of MPI: Score-P, DUMPI or netloom record"),
     (b"%EventDef", "a Paje trace", "SimGrid's -trace-ti, run again"),
@@ -37,24 +37,4 @@ const FOREIGN: [(&[u8], &str, &str); 18] = [
 /// What a file is that is none of ours, and what helps.
 pub(crate) fn foreign(bytes: &[u8]) -> Option<(&'static str, &'static str)> {
     FOREIGN.iter().find(|(begins, _, _)| bytes.starts_with(begins)).map(|&(_, what, helps)| (what, helps))
-}
-
-#[cfg(test)]
-mod tests {
-    use std::io;
-
-    use super::*;
-    use crate::{Found, Recording, TrafficKind};
-
-    #[test]
-    fn files_of_the_field_are_refused_by_name() {
-        for (begins, what, helps) in FOREIGN {
-            let text = [begins, b" and more\n"].concat();
-            let mut open = |_: &str| -> io::Result<Found> { Ok(Found::File(text.clone())) };
-            let error = Recording::read("x.bin", &mut open).unwrap_err().to_string();
-            assert_eq!(error, format!("x.bin: expected a recorded run, found {what}: what helps is {helps}"));
-            assert_eq!(Recording::of(&text, "-").unwrap_err().to_string(), error.replace("x.bin", "-"));
-            assert_eq!(TrafficKind::of(&text), TrafficKind::Trace, "{what}");
-        }
-    }
 }

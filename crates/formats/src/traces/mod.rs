@@ -21,13 +21,40 @@ pub mod dumpi;
 mod foreign;
 pub mod otf2;
 
+#[cfg(test)]
+pub(crate) use foreign::FOREIGN;
 pub(crate) use foreign::foreign;
 
 use std::{fmt, io};
 
 use netloom_model::Events;
 
-use crate::{FormatError, Found, RecordingError};
+use crate::FormatError;
+
+/// What is under a name.
+#[derive(Clone, Debug)]
+pub enum Found {
+    /// A file's content.
+    File(Vec<u8>),
+    /// The names of a folder's files, in any order.
+    Folder(Vec<String>),
+}
+
+/// Why a run cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum RecordingError {
+    /// A file that cannot be opened.
+    #[error("{path}: {error}")]
+    File {
+        /// The file.
+        path: String,
+        /// Why.
+        error: io::Error,
+    },
+    /// A file that is not what it should be.
+    #[error(transparent)]
+    Format(#[from] FormatError),
+}
 
 /// What a binary trace is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -147,6 +174,3 @@ fn file(name: &str, open: &mut Open) -> Result<Vec<u8>, RecordingError> {
         Err(error) => Err(RecordingError::File { path: name.into(), error }),
     }
 }
-
-#[cfg(test)]
-mod tests;

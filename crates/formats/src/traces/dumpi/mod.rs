@@ -20,9 +20,9 @@ mod rank;
 use netloom_model::{Events, MAX_ENDPOINTS};
 
 use super::communicators::known;
-use super::{Open, file};
+use super::{Open, RecordingError, file};
+use crate::FormatError;
 use crate::error::excerpt;
-use crate::{FormatError, RecordingError};
 
 /// How a file of a rank begins.
 const MAGIC: &[u8] = b"\xff\xaa\xddDUMPI";
@@ -104,6 +104,3 @@ fn meta(path: &str, text: &[u8]) -> Result<(u32, String), FormatError> {
     }
     Ok((count, name.to_owned()))
 }
-
-#[cfg(test)]
-mod tests;

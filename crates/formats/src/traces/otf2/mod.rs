@@ -24,8 +24,8 @@ use std::collections::HashMap;
 
 use netloom_model::{Events, MAX_ENDPOINTS, RankEvents};
 
-use super::{Open, file};
-use crate::{FormatError, RecordingError};
+use super::{Open, RecordingError, file};
+use crate::FormatError;
 use definitions::Members;
 use location::Communicators;
 
@@ -178,4 +178,31 @@ fn merged(threads: Vec<RankEvents>) -> RankEvents {
 }
 
 #[cfg(test)]
-mod tests;
+mod tests {
+    use super::*;
+
+    /// The threads' events follow each other by time, and requests stay theirs.
+    #[test]
+    fn threads_are_merged_by_time() {
+        let event = |start_ns: i64| netloom_model::Event {
+            function: 0,
+            thread: 0,
+            request: false,
+            cancelled: false,
+            peer: -1,
+            tag: -1,
+            communicator: 0,
+            bytes: start_ns as u64,
+            start_ns,
+            end_ns: start_ns,
+        };
+        let one =
+            RankEvents { events: vec![event(1), event(4)], completes: vec![(1, 0)], counts: Vec::new() };
+        let two =
+            RankEvents { events: vec![event(2), event(3)], completes: vec![(1, 0)], counts: Vec::new() };
+        let found = merged(vec![one, two, RankEvents::default()]);
+        let order: Vec<_> = found.events.iter().map(|one| (one.bytes, one.thread)).collect();
+        assert_eq!(order, [(1, 0), (2, 1), (3, 1), (4, 0)]);
+        assert_eq!(found.completes, [(2, 1), (3, 0)]);
+    }
+}

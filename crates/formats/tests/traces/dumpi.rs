@@ -1,23 +1,15 @@
-use std::collections::HashMap;
-use std::io;
-use std::sync::{Mutex, OnceLock};
+//! DUMPI: the matrix that others counted, and files that are cut or changed.
 
-use super::*;
-use crate::Found;
+use netloom_formats::traces::dumpi::read;
+use netloom_model::Events;
 
-/// The files of a test folder, cut or changed by `change`.
+use super::{file_of, opened};
+
+/// The trace of a test folder, its files changed by `change`.
 fn read_with(folder: &str, meta: &str, change: &dyn Fn(&str, Vec<u8>) -> Vec<u8>) -> Result<Events, String> {
-    let root = format!("{}/../../tests/data/traces/{folder}/", env!("CARGO_MANIFEST_DIR"));
-    let text = std::fs::read(format!("{root}{meta}")).unwrap();
-    // Thousands of changed traces are read: each file comes from the disk once.
-    static KNOWN: OnceLock<Mutex<HashMap<String, Option<Vec<u8>>>>> = OnceLock::new();
-    let mut open = |name: &str| -> io::Result<Found> {
-        let path = format!("{root}{name}");
-        let mut known = KNOWN.get_or_init(Default::default).lock().unwrap();
-        let bytes = known.entry(path.clone()).or_insert_with(|| std::fs::read(path).ok()).clone();
-        bytes.map(|bytes| Found::File(change(name, bytes))).ok_or_else(|| io::ErrorKind::NotFound.into())
-    };
-    read(meta, &change(meta, text), &mut open).map(|(events, _)| events).map_err(|error| error.to_string())
+    let text = change(meta, file_of(folder, meta).unwrap());
+    let found = read(meta, &text, &mut opened(folder, change));
+    found.map(|(events, _)| events).map_err(|error| error.to_string())
 }
 
 fn whole(folder: &str, meta: &str) -> Events {

@@ -3,10 +3,11 @@
 use std::collections::HashMap;
 use std::io;
 
+use netloom_formats::traces::{Binary, read};
+use netloom_formats::{Found, RecordingError};
+use netloom_model::Events;
 use netloom_model::rng::{Stream, below, stream};
 use netloom_testkit::trials;
-
-use super::*;
 
 fn files(folder: &str) -> HashMap<String, Vec<u8>> {
     let root = format!("{}/../../tests/data/traces/{folder}", env!("CARGO_MANIFEST_DIR"));

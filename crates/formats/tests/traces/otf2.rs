@@ -1,31 +1,23 @@
-use std::collections::HashMap;
-use std::io;
-use std::sync::{Mutex, OnceLock};
+//! OTF2: what otf2-print lists, and files that are cut or changed.
 
-use super::*;
-use crate::Found;
+use netloom_formats::traces::otf2::read;
+use netloom_model::{Event, Events};
 
-/// The files of a test folder, changed by `change`.
+use super::{file_of, opened};
+
+/// The archive of a test folder, its files changed by `change`.
 fn read_with(folder: &str, change: &dyn Fn(&str, Vec<u8>) -> Vec<u8>) -> Result<Events, String> {
-    let root = format!("{}/../../tests/data/traces/{folder}/", env!("CARGO_MANIFEST_DIR"));
-    // Thousands of changed traces are read: each file comes from the disk once.
-    static KNOWN: OnceLock<Mutex<HashMap<String, Option<Vec<u8>>>>> = OnceLock::new();
-    let mut open = |name: &str| -> io::Result<Found> {
-        let path = format!("{root}{name}");
-        let mut known = KNOWN.get_or_init(Default::default).lock().unwrap();
-        let bytes = known.entry(path.clone()).or_insert_with(|| std::fs::read(path).ok()).clone();
-        bytes.map(|bytes| Found::File(change(name, bytes))).ok_or_else(|| io::ErrorKind::NotFound.into())
-    };
-    let anchor = file("traces.otf2", &mut open).unwrap();
-    read("traces.otf2", &anchor, &mut open).map(|(events, _)| events).map_err(|error| error.to_string())
+    let anchor = change("traces.otf2", file_of(folder, "traces.otf2").unwrap());
+    let found = read("traces.otf2", &anchor, &mut opened(folder, change));
+    found.map(|(events, _)| events).map_err(|error| error.to_string())
 }
 
 fn whole(folder: &str) -> Events {
     read_with(folder, &|_, bytes| bytes).unwrap()
 }
 
-fn calls(events: &Events, name: &str) -> Vec<netloom_model::Event> {
-    let is = |event: &&netloom_model::Event| events.functions[usize::from(event.function)] == name;
+fn calls(events: &Events, name: &str) -> Vec<Event> {
+    let is = |event: &&Event| events.functions[usize::from(event.function)] == name;
     events.ranks.iter().flat_map(|own| own.events.iter().filter(is).copied()).collect()
 }
 
@@ -67,12 +59,9 @@ fn broadcasts_of_four_ranks_have_no_messages() {
 #[test]
 fn every_truncation_of_a_file_is_an_error_that_names_it() {
     for name in ["traces.otf2", "traces.def", "traces/0.def", "traces/0.evt"] {
-        let length = std::fs::metadata(format!(
-            "{}/../../tests/data/traces/otf2-scorep-bcast-4/{name}",
-            env!("CARGO_MANIFEST_DIR")
-        ));
+        let length = file_of("otf2-scorep-bcast-4", name).unwrap().len();
         // An end is two bytes with a number behind them, which says nothing.
-        for cut in (0..length.unwrap().len() as usize - 2).filter(|cut| *cut < 300 || cut % 41 == 0) {
+        for cut in (0..length - 2).filter(|cut| *cut < 300 || cut % 41 == 0) {
             let change = |file: &str, mut bytes: Vec<u8>| {
                 if file == name {
                     bytes.truncate(cut);
@@ -109,27 +98,4 @@ fn hostile_bytes_are_survived() {
             }
         }
     }
-}
-
-/// The threads' events follow each other by time, and requests stay theirs.
-#[test]
-fn threads_are_merged_by_time() {
-    let event = |start_ns: i64| netloom_model::Event {
-        function: 0,
-        thread: 0,
-        request: false,
-        cancelled: false,
-        peer: -1,
-        tag: -1,
-        communicator: 0,
-        bytes: start_ns as u64,
-        start_ns,
-        end_ns: start_ns,
-    };
-    let one = RankEvents { events: vec![event(1), event(4)], completes: vec![(1, 0)], counts: Vec::new() };
-    let two = RankEvents { events: vec![event(2), event(3)], completes: vec![(1, 0)], counts: Vec::new() };
-    let found = merged(vec![one, two, RankEvents::default()]);
-    let order: Vec<_> = found.events.iter().map(|one| (one.bytes, one.thread)).collect();
-    assert_eq!(order, [(1, 0), (2, 1), (3, 1), (4, 0)]);
-    assert_eq!(found.completes, [(2, 1), (3, 0)]);
 }
