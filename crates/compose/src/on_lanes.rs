@@ -9,9 +9,7 @@
 //! Invariant: what leaves has the lanes that it needs, and no more than were allowed. Whether that is so is for the judge
 //! ([`pass`](crate::pass)), who shares no code with it. The bound is of shortest ways, on whatever lanes.
 
-use std::collections::HashSet;
-
-use netloom_model::{Control, Csr, DestId, Fabric, HostId, Lft, LinkId, NO_PORT, Routes, SwitchId, Table};
+use netloom_model::{Control, Csr, DestId, Fabric, HostId, Lft, Routes, Table};
 use netloom_optimize::{OptimizeOptions, Optimized, Outcome, optimize};
 use netloom_routing::{Engine, EngineOptions, PathSet, loads, on_lanes, route};
 use netloom_topology::{Shape, Structure};
@@ -58,11 +56,10 @@ pub fn search_on_lanes(
         let kept = order.len() * share / 8;
         let lft = with_found(fabric, begun, best, &order[..kept]);
         Some((
-            on_lanes(fabric, Routes { table: Table::ByDest(lft), lanes: None, ..begin.clone() }, most)?,
+            on_lanes(fabric, structure, Routes { table: Table::ByDest(lft), ..begin.clone() }, most)?,
             kept,
         ))
     })?;
-    let routes = towards_bare(fabric, routes);
     let put_back = order.len() - kept;
     let loads = loads(fabric, &routes, traffic).ok()?;
     let proven_optimal = found.outcome.proven_optimal && put_back == 0;
@@ -104,67 +101,6 @@ fn with_found(fabric: &Fabric, begun: &Lft, found: &Lft, hosts: &[HostId]) -> Lf
         }
     }
     lft
-}
-
-/// The same with other entries towards switches without hosts: packets for these turn only where packets between hosts turn on
-/// the first lane, which the manager's packets are on. Entries stay towards those to which no such ways lead from everywhere.
-fn towards_bare(fabric: &Fabric, routes: Routes) -> Routes {
-    let bare = fabric.switches().filter(|&s| fabric.hosts_on(s).is_empty());
-    let (bare, space): (Vec<SwitchId>, _) = (bare.collect(), fabric.dests(0));
-    let Some(lft) = routes.lft().filter(|_| !bare.is_empty()) else { return routes };
-    let turns = turns(fabric, &routes);
-    let mut changed = lft.clone();
-    for target in bare {
-        let mut next: Vec<Option<LinkId>> = vec![None; fabric.switch_count()];
-        let (mut found, mut at) = (vec![target], 0);
-        while let Some(&there) = found.get(at) {
-            at += 1;
-            for back in fabric.switch_links(there).filter(|&link| fabric.alive(link)) {
-                let (link, Some(here)) = (fabric.reverse(back), fabric.link_to_switch(back)) else {
-                    continue;
-                };
-                let free = next[there.index()].is_none_or(|after| turns.contains(&(link, after)));
-                if here != target && next[here.index()].is_none() && free {
-                    next[here.index()] = Some(link);
-                    found.push(here);
-                }
-            }
-        }
-        let dest = space.switch(target);
-        let lost = |&s: &SwitchId| s != target && next[s.index()].is_none() && lft.get(s, dest).is_some();
-        if !fabric.switches().any(|s| lost(&s)) {
-            for (s, link) in fabric.switches().zip(&next).filter_map(|(s, link)| Some((s, (*link)?))) {
-                changed.set(s, dest, Some(fabric.link_port(link)));
-            }
-        }
-    }
-    Routes { table: Table::ByDest(changed), ..routes }
-}
-
-/// The turns (link in, link out) between switches that packets between hosts make on the first level.
-fn turns(fabric: &Fabric, routes: &Routes) -> HashSet<(LinkId, LinkId)> {
-    let leaves = || fabric.switches().filter_map(|s| Some((s, *fabric.hosts_on(s).first()?)));
-    let first = |from, to| routes.lanes.as_ref().and_then(|lanes| lanes.level(from, to)).unwrap_or(0) == 0;
-    let mut turns = HashSet::new();
-    for to in fabric.hosts() {
-        let dest = fabric.dests(0).host(to, 0);
-        for (leaf, from) in leaves().filter(|&(leaf, from)| leaf != fabric.leaf(to) && first(from, to)) {
-            let (mut at, mut before) = (leaf, None);
-            for _ in 0..fabric.switch_count() {
-                let link = match routes.port(at, from, dest) {
-                    NO_PORT => None,
-                    port => fabric.link_at(at, port),
-                };
-                let Some((link, next)) = link.and_then(|link| Some((link, fabric.link_to_switch(link)?)))
-                else {
-                    break;
-                };
-                turns.extend(before.map(|before| (before, link)));
-                (at, before) = (next, Some(link));
-            }
-        }
-    }
-    turns
 }
 
 #[cfg(test)]

@@ -24,7 +24,7 @@ fn circles_need_the_lanes_that_they_need() {
         let fabric = ring(n);
         let routes = made(&fabric);
         assert_eq!(lanes(&routes), 2, "{n} switches");
-        assert!(on_lanes(&fabric, routes.clone(), 1).is_none());
+        assert!(on_lanes(&fabric, &detect(&fabric), routes.clone(), 1).is_none());
         // Both directions of a pair have one level.
         let map = routes.lanes.as_ref().unwrap();
         for (a, b) in fabric.hosts().flat_map(|a| fabric.hosts().map(move |b| (a, b))) {

@@ -50,11 +50,7 @@ pub fn layers(
     options: &EngineOptions,
 ) -> Result<Routes, RoutingError> {
     tables::check_lmc(options.lmc)?;
-    let made = |prefer, most| {
-        let routes = balance::route(fabric, options, prefer);
-        on_lanes(fabric, routes.clone(), 1)
-            .or_else(|| on_lanes(fabric, up_and_down_to_switches(fabric, structure, routes), most))
-    };
+    let made = |prefer, most| on_lanes(fabric, structure, balance::route(fabric, options, prefer), most);
     let mut best = made(Prefer::Unused, MOST_LANES);
     let used = |best: &Option<Routes>| best.as_ref().map_or(MOST_LANES + 1, lanes_of);
     if used(&best) > COMMON_LANES {
@@ -64,6 +60,15 @@ pub fn layers(
         }
     }
     best.ok_or(RoutingError::Lanes { most: MOST_LANES })
+}
+
+/// The same tables towards hosts with the lanes that they need, whatever ways they are: at most so many; none where one is enough.
+/// Entries towards switches' own addresses stay if one lane is enough with them, and else are of up*/down* ways. `None` if more
+/// lanes are needed, or packets between two leaves alone can wait for each other in a circle.
+pub fn on_lanes(fabric: &Fabric, structure: &Structure, routes: Routes, most: usize) -> Option<Routes> {
+    let routes = Routes { lanes: None, ..routes };
+    assigned(fabric, routes.clone(), 1)
+        .or_else(|| assigned(fabric, up_and_down_to_switches(fabric, structure, routes), most))
 }
 
 /// The same tables, but that switches' own addresses are reached by up*/down* ways.
@@ -79,10 +84,8 @@ fn up_and_down_to_switches(fabric: &Fabric, structure: &Structure, routes: Route
     Routes::by_dest(fabric, routes.lmc, lft)
 }
 
-/// The same tables with the lanes that they need, whatever ways they are: at most so many; none where one is enough. `None` if
-/// more are needed, or packets between two leaves alone, or those to switches' own addresses, can wait for each other in a circle.
-pub fn on_lanes(fabric: &Fabric, routes: Routes, most: usize) -> Option<Routes> {
-    let routes = Routes { lanes: None, ..routes };
+/// The same tables with the lanes that they need, on level 0 with room for what goes to switches.
+fn assigned(fabric: &Fabric, routes: Routes, most: usize) -> Option<Routes> {
     let pairs = turns::of_pairs(fabric, &routes);
     let lanes = lanes::assign(fabric.link_count(), &pairs, most)?;
     let Some(&highest) = lanes.iter().max() else { return Some(routes) };
