@@ -1,7 +1,7 @@
 """Optimised tables where a fabric is no tree: shortest ways on lanes, judged by `contrib/verify.py`.
 
 That program shares nothing with netloom. It reads the files that a subnet manager would: it adds up loads,
-asks whether (link, lane) wait for each other, whether ways are shortest, and what a certificate's prices prove.
+asks whether (link, lane) wait for each other, whether ways are shortest, and what a certificate proves.
 """
 
 from __future__ import annotations
