@@ -291,9 +291,14 @@ def test_lanes_are_not_sent_so_routes_must_do_without(netloom):
     assert "wait for each other in a circle on one lane" in word
 
 
+TWO_BY_TWO = "dragonfly:p=1,a=2,h=1,g=2"
+
+
 def test_groups_are_stated_by_a_file_or_by_names(netloom):
     """Two groups of two switches, which cables alone do not tell."""
-    spec = "dragonfly:p=1,a=2,h=1,g=2"
+    spec = "row.net"
+    assert netloom.result("fabric", "show", TWO_BY_TWO)["shape"]["kind"] == "dragonfly"
+    netloom.ok("fabric", "convert", TWO_BY_TWO, "-o", spec)
     # A row of four.
     assert netloom.result("fabric", "show", spec)["shape"]["kind"] == "mesh"
     (netloom.folder / "groups.txt").write_text("# by hand\ng00r0 a\ng00r1 a\ng01r0, b\ng01r1 b\n")
@@ -305,7 +310,8 @@ def test_groups_are_stated_by_a_file_or_by_names(netloom):
 
 
 def test_stated_groups_are_taken_wherever_a_fabric_is_read(netloom):
-    spec, rule = "dragonfly:p=1,a=2,h=1,g=2", "g([0-9]+)r"
+    spec, rule = "row.net", "g([0-9]+)r"
+    netloom.ok("fabric", "convert", TWO_BY_TWO, "-o", spec)
     scenario = 'fabric = "{}"\nroutes = ["dla", "minimal"]\n{}[[job]]\nname = "load"\n'.format
     program = 'program = { kind = "uniform", bytes = 4096, load = 0.2, messages = 5 }\n'
     (netloom.folder / "bare.toml").write_text(scenario(spec, "") + program)

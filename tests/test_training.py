@@ -52,7 +52,7 @@ def test_the_spread_is_told(netloom):
     spread = result["spread"]
     assert spread["draws"] == 40
     assert spread["p5"] <= spread["p50"] == result["max_load"] <= spread["p95"]
-    text = netloom.ok("loads", RING, "ecmp:draws=40", "permutation:seed=1").out
+    text = netloom.ok("loads", RING, "ecmp:draws=40", "permutation:seed=1")
     assert "in 90 % of 40; shown is the median" in text
     assert "spread" not in netloom.result("loads", RING, "ftree", "permutation:seed=1")
 

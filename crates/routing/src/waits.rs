@@ -7,6 +7,7 @@
 //! Source: D. J. Pearce, P. H. J. Kelly, "A dynamic topological sort algorithm for directed acyclic graphs", ACM JEA 11 (2006).
 
 /// The graph.
+#[derive(Clone)]
 pub(crate) struct Waits {
     place: Vec<u32>,
     after: Vec<Vec<u32>>,

@@ -20,10 +20,20 @@ const STALE: usize = 24;
 /// Passes at most from one order to start with.
 const PASSES: usize = 200;
 
+/// What else is on level 0 besides pairs of leaves.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Level0 {
+    /// What leaves send to switches' own addresses.
+    Requests,
+    /// That, and what switches answer.
+    WithAnswers,
+}
+
 /// The lane of every set of turns, from 0 on without gaps; `None` if they take more than `most` lanes.
-pub(super) fn assign(links: usize, pairs: &Pairs, most: usize) -> Option<Vec<u8>> {
+pub(super) fn assign(links: usize, pairs: &Pairs, most: usize, level0: Level0) -> Option<Vec<u8>> {
+    let first = first_lane(links, pairs, level0)?;
     if pairs.sets().is_empty() {
-        return with_switches(links, pairs).map(|_| Vec::new());
+        return Some(Vec::new());
     }
     let mut best: Option<(usize, Vec<u8>)> = None;
     let starts = starts(pairs);
@@ -33,15 +43,17 @@ pub(super) fn assign(links: usize, pairs: &Pairs, most: usize) -> Option<Vec<u8>
         let (mut steps, mut stale, mut fewest) = (0, 0, usize::MAX);
         for pass in 0..PASSES {
             let most = best.as_ref().map_or(most, |best| best.0);
-            let Some((used, lanes)) = first_fit(links, pairs, &order, most, &mut steps) else { break };
+            let Some((used, lanes)) = first_fit(links, pairs, &order, most, (&first, &mut steps)) else {
+                break;
+            };
             stale = if used < fewest { 0 } else { stale + 1 };
             fewest = fewest.min(used);
             // Pairs of a lane stay together; the lanes change places.
             let mut by_lane: Vec<Vec<usize>> = vec![Vec::new(); used];
             order.iter().for_each(|&set| by_lane[usize::from(lanes[set])].push(set));
             best = Some((used, lanes));
-            // On one lane there is a circle.
-            if used == 2 {
+            // On one lane there is a circle, but for answers that do not count.
+            if used <= 2 {
                 return best.map(|best| best.1);
             }
             if steps > share || stale > STALE {
@@ -61,10 +73,12 @@ pub(super) fn assign(links: usize, pairs: &Pairs, most: usize) -> Option<Vec<u8>
     best.map(|best| best.1)
 }
 
-/// Lane 0 with what goes to switches; `None` if that alone closes a circle.
-fn with_switches(links: usize, pairs: &Pairs) -> Option<Lane> {
+/// Lane 0 with what is on level 0 whatever pairs are; `None` if that alone closes a circle.
+fn first_lane(links: usize, pairs: &Pairs, level0: Level0) -> Option<Lane> {
     let mut lane = Lane::new(links, pairs.turns().len());
-    lane.take(pairs.turns(), pairs.to_switches()).then_some(lane)
+    let fits = lane.take(pairs.turns(), pairs.to_switches())
+        && (level0 == Level0::Requests || lane.take(pairs.turns(), pairs.answers()));
+    fits.then_some(lane)
 }
 
 /// Orders to begin with: as they come; what turns most first; what turns often first.
@@ -88,9 +102,9 @@ fn first_fit(
     pairs: &Pairs,
     order: &[usize],
     most: usize,
-    steps: &mut u64,
+    (first, steps): (&Lane, &mut u64),
 ) -> Option<(usize, Vec<u8>)> {
-    let mut lanes: Vec<Lane> = vec![with_switches(links, pairs)?];
+    let mut lanes: Vec<Lane> = vec![first.clone()];
     let mut of = vec![0; pairs.sets().len()];
     for &set in order {
         let turns = &pairs.sets()[set];
@@ -121,6 +135,7 @@ enum Known {
 }
 
 /// What is on a lane.
+#[derive(Clone)]
 struct Lane {
     waits: Waits,
     known: Vec<Known>,

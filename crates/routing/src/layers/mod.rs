@@ -25,6 +25,7 @@ mod lanes;
 mod turns;
 
 use balance::{FreeTurns, Prefer};
+use lanes::Level0;
 use netloom_model::{Fabric, LaneMap, LevelGroups, Levels, Routes, Table};
 use netloom_topology::Structure;
 
@@ -32,6 +33,7 @@ use crate::context::EngineOptions;
 use crate::error::RoutingError;
 use crate::paths::PathSet;
 use crate::tables;
+use turns::Pairs;
 
 /// Lanes that ports can have at most: lane 15 is for management.
 const MOST_LANES: usize = 15;
@@ -63,12 +65,25 @@ pub fn layers(
 }
 
 /// The same tables towards hosts with the lanes that they need, whatever ways they are: at most so many; none where one is enough.
-/// Entries towards switches' own addresses stay if one lane is enough with them, and else are of up*/down* ways. `None` if more
-/// lanes are needed, or packets between two leaves alone can wait for each other in a circle.
+/// Entries towards switches' own addresses stay if one lane is enough with them, or fewer lanes than with others; else they are of
+/// up*/down* ways. `None` if more lanes are needed, or packets between two leaves alone can wait for each other in a circle.
 pub fn on_lanes(fabric: &Fabric, structure: &Structure, routes: Routes, most: usize) -> Option<Routes> {
-    let routes = Routes { lanes: None, ..routes };
-    assigned(fabric, routes.clone(), 1)
-        .or_else(|| assigned(fabric, up_and_down_to_switches(fabric, structure, routes), most))
+    let own = Routes { lanes: None, ..routes };
+    let of_own = turns::of_pairs(fabric, &own);
+    // Answers of switches go to hosts on level 0 too, as packets of these switches' own hosts do: both have room there or neither.
+    if let Some(found) = assigned(fabric, &own, &of_own, 1, Level0::WithAnswers) {
+        return Some(found);
+    }
+    let up_down = up_and_down_to_switches(fabric, structure, own.clone());
+    let of_up_down = turns::of_pairs(fabric, &up_down);
+    let answered = assigned(fabric, &up_down, &of_up_down, most, Level0::WithAnswers);
+    let best = answered
+        .or_else(|| assigned(fabric, &own, &of_own, 1, Level0::Requests))
+        .or_else(|| assigned(fabric, &up_down, &of_up_down, most, Level0::Requests));
+    match best.as_ref().map_or(most + 1, lanes_of) {
+        0..=2 => best,
+        used => assigned(fabric, &own, &of_own, used - 1, Level0::Requests).or(best),
+    }
 }
 
 /// The same tables, but that switches' own addresses are reached by up*/down* ways.
@@ -84,11 +99,11 @@ fn up_and_down_to_switches(fabric: &Fabric, structure: &Structure, routes: Route
     Routes::by_dest(fabric, routes.lmc, lft)
 }
 
-/// The same tables with the lanes that they need, on level 0 with room for what goes to switches.
-fn assigned(fabric: &Fabric, routes: Routes, most: usize) -> Option<Routes> {
-    let pairs = turns::of_pairs(fabric, &routes);
-    let lanes = lanes::assign(fabric.link_count(), &pairs, most)?;
-    let Some(&highest) = lanes.iter().max() else { return Some(routes) };
+/// The same tables with the lanes that they need, on level 0 with room for what has that.
+fn assigned(fabric: &Fabric, routes: &Routes, pairs: &Pairs, most: usize, level0: Level0) -> Option<Routes> {
+    let lanes = lanes::assign(fabric.link_count(), pairs, most, level0)?;
+    let routes = routes.clone();
+    let Some(&highest) = lanes.iter().max().filter(|&&highest| highest > 0) else { return Some(routes) };
     let leaves = pairs.leaves();
     let mut level = vec![0; leaves * leaves];
     for (set, lane) in lanes.iter().enumerate() {

@@ -19,6 +19,8 @@ pub(super) struct Pairs {
     leaves_of: Vec<Vec<(u16, u16)>>,
     /// Turns of what leaves send to switches' own addresses, rising.
     to_switches: Vec<u32>,
+    /// Turns of what switches answer hosts, rising.
+    answers: Vec<u32>,
     /// By switch: its number among the leaves.
     number: Vec<u16>,
     leaves: usize,
@@ -43,6 +45,11 @@ impl Pairs {
     /// The turns of what leaves send to switches' own addresses.
     pub fn to_switches(&self) -> &[u32] {
         &self.to_switches
+    }
+
+    /// The turns of what switches answer hosts.
+    pub fn answers(&self) -> &[u32] {
+        &self.answers
     }
 
     /// The pairs of leaves whose packets make a set of turns.
@@ -70,6 +77,7 @@ pub(super) fn of_pairs(fabric: &Fabric, routes: &Routes) -> Pairs {
         sets: Vec::new(),
         leaves_of: Vec::new(),
         to_switches: Vec::new(),
+        answers: Vec::new(),
         number,
         leaves: leaves.len(),
     };
@@ -97,8 +105,17 @@ pub(super) fn of_pairs(fabric: &Fabric, routes: &Routes) -> Pairs {
             });
         }
     }
-    pairs.to_switches.sort_unstable();
-    pairs.to_switches.dedup();
+    for switch in fabric.switches() {
+        walk.answers(switch, |before, link| {
+            if on[before as usize] && on[link as usize] {
+                pairs.answers.push(number(before, link));
+            }
+        });
+    }
+    for turns in [&mut pairs.to_switches, &mut pairs.answers] {
+        turns.sort_unstable();
+        turns.dedup();
+    }
     for (i, &a) in leaves.iter().enumerate() {
         for (j, &b) in leaves.iter().enumerate().skip(i + 1) {
             set.clear();
@@ -160,6 +177,7 @@ impl<'a> Walk<'a> {
             leaves.iter().filter(|&&b| b != a).for_each(|&b| self.visit(a, b, &mut note));
             self.fabric.switches().filter(|&s| s != a).for_each(|s| self.to_switch(a, s, &mut note));
         }
+        self.fabric.switches().for_each(|s| self.answers(s, &mut note));
         let waits: Vec<(u32, u32)> = (0..)
             .zip(&after)
             .flat_map(|(before, after)| after.iter().map(move |&link| (before, link)))
@@ -183,6 +201,17 @@ impl<'a> Walk<'a> {
     fn to_switch(&self, from: SwitchId, to: SwitchId, mut turn: impl FnMut(u32, u32)) {
         let Some(&sender) = self.hosts[from.index()].first() else { return };
         self.follow((sender, from), self.routes.dests(self.fabric).switch(to), &mut turn);
+    }
+
+    /// The same of the packets from a switch itself to all hosts.
+    fn answers(&self, from: SwitchId, mut turn: impl FnMut(u32, u32)) {
+        let space = self.routes.dests(self.fabric);
+        for &host in self.hosts.iter().flatten() {
+            for path in 0..1 << self.routes.lmc {
+                // Tables by destination do not look at the source.
+                self.follow((host, from), space.host(host, path), &mut turn);
+            }
+        }
     }
 
     /// Every turn of a packet between links of switches.
