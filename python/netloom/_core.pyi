@@ -223,7 +223,7 @@ class Traffic:
     @staticmethod
     def parse(
         data: bytes,
-        format: Literal["mtx", "csv", "dense", "ti", "goal"],
+        format: Literal["mtx", "csv", "dense", "ti", "goal", "dumpi", "otf2", "chakra"],
         *,
         label: str = "<bytes>",
         collectives: Literal["all", "none"] | None = None,

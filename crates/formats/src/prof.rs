@@ -2,11 +2,11 @@
 //!
 //! ```text
 //! # POINT TO POINT
-//! E	0	1	6512 bytes	7 msgs sent	1,0,0,…     the program's own: from, to, bytes, messages, sizes
-//! I	0	1	16 bytes	3 msgs sent             what collectives were made of
+//! E 0 1 6512 bytes 7 msgs sent 1,0,0,…     the program's own: from, to, bytes, messages, sizes
+//! I 0 1 16 bytes 3 msgs sent             what collectives were made of
 //! # OSC
 //! # COLLECTIVES
-//! C	0	1	24 bytes	4 msgs sent             what collectives were asked for
+//! C 0 1 24 bytes 4 msgs sent             what collectives were asked for
 //! ```
 //! The traffic is that of the lines `E`, and with collectives that of `I` too: as the library did them. In Open MPI 4.1.4
 //! alltoallv counts among `E`. There are sums and no calls, so none of it can be played.

@@ -186,7 +186,9 @@ impl<'a> Lowering<'a> {
     fn match_messages(&mut self) {
         let mut numbers: HashMap<(u32, i32), u32> = HashMap::new();
         let mut counts: HashMap<(u32, u32, u32), [u64; 2]> = HashMap::new();
-        let mut keys: Vec<Vec<Option<(u32, u32, u32, usize)>>> = Vec::new();
+        // Sender, receiver, tag, and whether it is sent or received; `None`: no message.
+        type Key = Option<(u32, u32, u32, usize)>;
+        let mut keys: Vec<Vec<Key>> = Vec::new();
         for (rank, own) in (0..).zip(&self.events.ranks) {
             let key = |event: &Event| {
                 let side = match self.does(event) {

@@ -4,6 +4,7 @@ use netloom_model::{
     End, Fabric, FabricBuilder, HostSpec, LaneMap, Levels, Lft, Routes, SwitchId, SwitchSpec,
 };
 use netloom_routing::{Engine, EngineOptions, dla, layers, loads, route};
+use netloom_testkit::cases::wired;
 use netloom_testkit::shapes::shape;
 use netloom_testkit::traffic::matrix;
 use netloom_testkit::trials;

@@ -360,13 +360,7 @@ impl Reader<'_> {
             "Bcast" => received.max(if peer == self.rank as i32 { sent / n } else { 0 }),
             "Allreduce" | "Allgather" | "Allgatherv" => sent.max(received) / n,
             "Scan" => received / (me + 1),
-            "Exscan" => {
-                if me > 0 {
-                    received / me
-                } else {
-                    sent / (n - 1).max(1)
-                }
-            }
+            "Exscan" => received.checked_div(me).unwrap_or(sent / (n - 1).max(1)),
             _ => sent,
         };
         if bytes > MOST_BYTES {
