@@ -169,3 +169,27 @@ def test_a_run_takes_the_levels(netloom):
 
 def test_the_record_of_opensm_is_of_all_graphs():
     assert len(Path(OPENSM).read_text().split()) == 41
+
+
+def test_files_that_one_lane_does_not_need_are_told(netloom):
+    files = ("-o", "r.lfts", "--write-sl2vl", "r.sl2vl", "--write-sl", "sl.csv")
+    done = netloom("route", "layers", "fullmesh:switches=4,hosts=2", *files)
+    assert done.code == 0
+    assert "one lane is enough: r.sl2vl and sl.csv not written" in done.err
+    assert not (netloom.folder / "r.sl2vl").exists()
+    netloom.ok("check", "fullmesh:switches=4,hosts=2", "r.lfts")
+
+
+@pytest.mark.parametrize(
+    "spec",
+    ["megafly:groups=9,leaves=4,spines=4,hosts=2", "megafly:groups=5,leaves=2,spines=2,hosts=2"],
+)
+def test_switches_without_hosts_are_no_reason_to_refuse(netloom, spec):
+    netloom.ok(
+        "route", "layers", spec, "-o", "r.lfts", "--write-sl2vl", "r.sl2vl", "--write-sl", "sl.csv", "-q"
+    )
+    asked = ["check", spec, "r.lfts"]
+    if (netloom.folder / "r.sl2vl").exists():
+        asked += ["--sl2vl", "r.sl2vl", "--sl", "sl.csv"]
+    result = netloom.result(*asked)
+    assert (result["ok"], result["switch_credit_loops"], result["findings"]) == (True, 0, [])

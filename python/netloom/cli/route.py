@@ -130,6 +130,9 @@ def route(
             result |= results.loads_result(net, found, demand)
     lanes = tables.lanes
     result["lanes"] = 1 if lanes is None else lanes.lanes
+    unwritten = [str(path) for path in (write_sl2vl, write_sl) if lanes is None and path is not None]
+    if unwritten:
+        run.note(f"one lane is enough: {' and '.join(unwritten)} not written, and not needed")
     if lanes is not None and demand is not None:
         result["lane_loads"] = _core.lane_loads(net, tables, demand)
     result |= {"lmc": tables.lmc, "switches": net.switches, "hosts": net.hosts}
