@@ -61,12 +61,21 @@ class Case:
             (folder / name).write_text(text)
 
     def updated(self, printed: list[Printed]) -> str:
-        """The document with what its commands have printed; lines with `…` stay where they still fit."""
+        """The document with what its commands have printed; lines with `…` stay where they still fit.
+
+        `Broken` for a line that would be read as something else: a command, an exit code, the end of a block.
+        """
         lines = self.text.splitlines()
         for step, new in reversed(list(zip(self.steps, printed, strict=True))):
             if console.fits(step, new):
                 continue
             output = [line.rstrip() for line in new.text.splitlines()]
+            for line in output:
+                if line.startswith(("$ ", "> ", "```", "# exit ")):
+                    where = f"{self.name}:{step.line}"
+                    raise Broken(
+                        f"{where}: {_quoted(line)} would not be read as what the command prints: add a pipe"
+                    )
             if console.fits(Step(0, "", step.output), new):
                 output = step.output.splitlines()
             if new.code:

@@ -164,6 +164,13 @@ def test_an_update_writes_what_changed_and_keeps_wildcards():
     assert "-# exit 1\n+z\n+# exit 0" in console.difference(case.steps[1], Printed("z\n", 0))
 
 
+@pytest.mark.parametrize("line", ["$ true", "> more", "```", "# exit 2"])
+def test_an_update_refuses_output_that_would_be_read_as_something_else(line):
+    case = case_document.parse(GOOD, "case.md")
+    with pytest.raises(case_document.Broken, match=r"case.md:10: .* would not be read"):
+        case.updated([Printed(f"y\n{line}\n", 0), Printed("", 1)])
+
+
 MUTANT = """#!/bin/sh
 # As netloom, but for one figure.
 {netloom} "$@" | sed 's/pairs followed          2$/pairs followed          3/'

@@ -57,6 +57,40 @@ def test_open_mpis_sums_are_the_same_matrix_and_collectives_as_the_library_did_t
         wanted[key] = wanted.get(key, 0) + int(size)
     assert both == {key: size for key, size in wanted.items() if size}
     assert sum(int(line[3]) for line in lines if line[0] == "E") == 267_712
+    own = pairs_of(nl.Traffic.read(str(LULESH["Open MPI"]), collectives="none"))
+    assert (len(own), sum(own.values())) == (56, 267_712)
+
+
+@pytest.mark.parametrize(
+    ("damage", "told"),
+    [
+        (lambda lines: [*lines, next(line for line in lines if line.startswith("E"))], "every pair once"),
+        (lambda lines: [line.split(" msgs")[0] for line in lines], "msgs sent"),
+    ],
+)
+def test_sums_that_are_cut_short_or_told_twice_are_refused(tmp_path: Path, damage: Any, told: str) -> None:
+    for path in LULESH["Open MPI"].iterdir():
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    last = sorted(tmp_path.iterdir())[-1]
+    last.write_text("\n".join(damage(last.read_text().splitlines())) + "\n")
+    with pytest.raises(nl.FormatError, match=told):
+        nl.Traffic.read(str(tmp_path))
+
+
+def test_a_rank_of_chakra_that_is_not_there_is_named(netloom: Netloom) -> None:
+    folder = netloom.folder / "gap"
+    folder.mkdir()
+    for path in (TRACES / "chakra-alltoall-4").iterdir():
+        if ".2." not in path.name:
+            (folder / path.name).write_bytes(path.read_bytes())
+    assert "found none of rank 2" in netloom.refused("trace", "check", "gap")
+    assert "found none of rank 2" in netloom.refused("traffic", "show", "gap")
+
+
+def test_traces_without_times_have_no_clocks_that_differ(netloom: Netloom) -> None:
+    netloom.ok("trace", "convert", TRACES / "dumpi-lulesh-8", "-o", "l.goal", "-q")
+    found = netloom.json("trace", "check", "l.goal")["result"]["findings"]
+    assert [one["kind"] for one in found if one["kind"] == "clocks-differ"] == []
 
 
 def test_is_sends_what_the_monitoring_counted() -> None:

@@ -19,7 +19,7 @@ fuzz_target!(|bytes: &[u8]| {
         Ok(Found::File(file.to_vec()))
     };
     let Ok(recording) = Recording::read("fuzz", &mut open) else { return };
-    let error = if recording.is_goal() { recording.schedule().err() } else { recording.trace().err() };
+    let error = if recording.is_goal() { recording.schedule().err() } else { recording.trace(true).err() };
     if let Some(error) = error {
         assert!(!error.label.is_empty() && error.line != Some(0), "{error}");
     }

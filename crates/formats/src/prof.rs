@@ -29,13 +29,14 @@ pub fn is_prof(text: &[u8]) -> bool {
     text.starts_with(HEAD)
 }
 
-/// Reads the files of all ranks, one after another, as what is sent; a pair's bytes are one message.
+/// Reads the files of all ranks, one after another, as what is sent; a pair's bytes are one message. Those of collectives are left out
+/// unless `collectives` count.
 ///
 /// # Errors
-/// [`FormatError`] names the line: no known letter, no ranks, no bytes.
-pub fn read_prof(bytes: &[u8], label: &str) -> Result<Trace, FormatError> {
+/// [`FormatError`] names the line: no known letter, no ranks, no bytes, cut short, a pair that is told twice.
+pub fn read_prof(bytes: &[u8], label: &str, collectives: bool) -> Result<Trace, FormatError> {
     let text = text(bytes, label)?;
-    let mut pairs: BTreeMap<(u32, u32), [u64; 2]> = BTreeMap::new();
+    let mut pairs: BTreeMap<(u32, u32), [Option<u64>; 2]> = BTreeMap::new();
     for (number, line) in (1..).zip(text.lines()) {
         let line = line.trim_end();
         // Windows (S, R), and what collectives were asked for, by pair and by communicator.
@@ -48,8 +49,8 @@ pub fn read_prof(bytes: &[u8], label: &str) -> Result<Trace, FormatError> {
             FormatError::at(label, number, format!("expected {what}, found \"{}\"", excerpt(line)))
         };
         let words: Vec<&str> = line.split_ascii_whitespace().collect();
-        let [kind, from, to, bytes, "bytes", messages, ..] = words[..] else {
-            return Err(wrong("a letter, two ranks, bytes and messages"));
+        let [kind, from, to, bytes, "bytes", messages, "msgs", "sent", ..] = words[..] else {
+            return Err(wrong("a letter, two ranks, bytes, messages and \"msgs sent\""));
         };
         let rank = |word: &str| word.parse::<u32>().ok().filter(|&rank| rank < MAX_ENDPOINTS);
         let (Some(from), Some(to)) = (rank(from), rank(to)) else {
@@ -64,17 +65,22 @@ pub fn read_prof(bytes: &[u8], label: &str) -> Result<Trace, FormatError> {
             _ => return Err(wrong("a line of monitoring: E, I, S, R, C, D, O2A, A2O or A2A")),
         };
         let sum = &mut pairs.entry((from, to)).or_default()[own];
-        *sum = sum.saturating_add(bytes);
+        if sum.replace(bytes).is_some() {
+            return Err(wrong("every pair once: one file a rank, of one run"));
+        }
     }
     let ranks = pairs.keys().map(|&(from, to)| from.max(to) + 1).max();
     let ranks =
         ranks.ok_or_else(|| FormatError::whole(label, "expected lines of pairs of ranks, found none"))?;
     let sends = |own: usize| {
-        let sent = pairs.iter().filter(move |(_, bytes)| bytes[own] > 0);
-        sent.map(move |(&(from, to), bytes)| (from, Action::Send { to, bytes: bytes[own], tag: 0 }))
+        let sent =
+            pairs.iter().filter_map(move |(&pair, bytes)| Some((pair, bytes[own].filter(|&n| n > 0)?)));
+        sent.map(|((from, to), bytes)| (from, Action::Send { to, bytes, tag: 0 }))
     };
-    let list: Vec<_> = sends(0).chain(sends(1)).collect();
-    let named = Named { bytes: pairs.values().map(|bytes| bytes[1]).sum(), ..Named::default() };
+    let list: Vec<_> = sends(0).chain(sends(1).filter(|_| collectives)).collect();
+    let of_collectives = pairs.values().filter_map(|bytes| bytes[1]).fold(0, u64::saturating_add);
+    let (bytes, left_out) = if collectives { (of_collectives, 0) } else { (0, of_collectives) };
+    let named = Named { bytes, left_out, ..Named::default() };
     let workload = Workload::from_actions(ranks, &list, &vec![0; list.len()], Vec::new(), Vec::new());
     Ok(Trace { named: Some(named), ..Trace::of(workload) })
 }
@@ -91,14 +97,14 @@ mod tests {
     #[test]
     fn pairs_are_the_programs_own_and_those_of_collectives() {
         let text = b"# POINT TO POINT\nE\t0\t1\t10 bytes\t1 msgs sent\t1,0\nI\t0\t2\t4 bytes\t1 msgs sent\n# OSC\n# COLLECTIVES\nC\t0\t1\t99 bytes\t1 msgs sent\n";
-        let trace = read_prof(text, "mon.0.prof").unwrap();
+        let trace = read_prof(text, "mon.0.prof", true).unwrap();
         assert_eq!((trace.ranks(), sent(&trace), trace.named.unwrap().bytes), (3, 14, 4));
     }
 
     #[test]
     fn lines_that_are_none_are_named() {
         let refusal = |line: &str| {
-            read_prof(format!("# POINT TO POINT\n{line}\n").as_bytes(), "m").unwrap_err().to_string()
+            read_prof(format!("# POINT TO POINT\n{line}\n").as_bytes(), "m", true).unwrap_err().to_string()
         };
         assert_eq!(
             refusal("E 0 1"),

@@ -282,13 +282,13 @@ impl Recording {
         is_goal(&self.text)
     }
 
-    /// What is sent, of a time-independent trace.
+    /// What is sent, of a time-independent trace, or of sums, which have messages of collectives only if these count.
     ///
     /// # Errors
     /// As [`read_ti`].
-    pub fn trace(&self) -> Result<Trace, FormatError> {
+    pub fn trace(&self, collectives: bool) -> Result<Trace, FormatError> {
         if is_prof(&self.text) {
-            return self.placed(read_prof(&self.text, &self.label));
+            return self.placed(read_prof(&self.text, &self.label, collectives));
         }
         self.placed(read_ti(&self.text, &self.label))
     }
@@ -387,7 +387,7 @@ mod tests {
         let folder = read("folder", &found).unwrap();
         let beside = read("t", &[("t", "0.txt\n1.txt"), ("0.txt", ZERO), ("1.txt", ONE)]).unwrap();
         for other in [named.unwrap(), folder, beside] {
-            assert_eq!(other.trace().unwrap(), whole.trace().unwrap());
+            assert_eq!(other.trace(true).unwrap(), whole.trace(true).unwrap());
         }
     }
 
@@ -428,7 +428,7 @@ mod tests {
     fn errors_are_told_in_the_file_that_has_them() {
         let bad = "1 init\n1 recv x 0 10\n";
         let error = |path: &str, files: &[(&str, &str)]| match read(path, files) {
-            Ok(recording) => recording.trace().unwrap_err().to_string(),
+            Ok(recording) => recording.trace(true).unwrap_err().to_string(),
             Err(error) => error,
         };
         let told = error("t", &[("t", "a/0.txt\na/1.txt\n"), ("a/0.txt", ZERO), ("a/1.txt", bad)]);

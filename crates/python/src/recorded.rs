@@ -86,7 +86,7 @@ fn traffic(
     }
     let read = |_: &Control| match recording.is_goal() {
         true => recording.schedule().map(|schedule| scheduled(&schedule)),
-        false => recording.trace(),
+        false => recording.trace(options.collectives.is_some()),
     };
     let trace = run(py, Options::default(), read)?.map_err(|e| errors::format(py, &e))?;
     run(py, Options::default(), |_| recorded(&trace, options))?

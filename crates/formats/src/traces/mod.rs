@@ -126,7 +126,21 @@ pub fn of_folder(path: &str, names: &[String]) -> Result<Option<(Binary, String)
     };
     match of_ranks.first() {
         Some(first) if of_ranks.iter().all(|name| stem(name) == stem(first)) => {
-            Ok(Some((Binary::Chakra, (*first).clone())))
+            let has = |rank: usize| {
+                let own = stem(first).map(|stem| format!("{stem}.{rank}.et"));
+                own.is_none_or(|own| of_ranks.iter().any(|&name| *name == own))
+            };
+            match (0..of_ranks.len()).find(|&rank| !has(rank)) {
+                None => Ok(Some((Binary::Chakra, (*first).clone()))),
+                Some(rank) => {
+                    let count = of_ranks.len();
+                    let message = format!(
+                        "expected ranks 0 to {} of {count} files .et, found none of rank {rank}",
+                        count - 1
+                    );
+                    Err(FormatError::whole(path, message))
+                }
+            }
         }
         Some(first) => {
             let other = of_ranks.iter().find(|name| stem(name) != stem(first));

@@ -34,7 +34,7 @@ fn sums_of_open_mpi_are_read_whole() {
         }
     };
     let recording = netloom_formats::Recording::read("lulesh", &mut open).unwrap();
-    let trace = recording.trace().unwrap();
+    let trace = recording.trace(true).unwrap();
     let sent = |action: &netloom_model::Action| match action {
         netloom_model::Action::Send { bytes, .. } => *bytes,
         _ => 0,
