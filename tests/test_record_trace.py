@@ -546,7 +546,9 @@ def test_files_that_are_no_trace_are_refused(netloom, run, name, text, expected)
 
 def test_what_is_no_folder_of_a_trace_is_told(netloom):
     (netloom.folder / "x.ti").write_text("0 init\n")
-    assert "expected a folder with events.parquet" in netloom.refused("trace", "show", "x.ti")
+    assert "is the trace cut short" in netloom.refused("trace", "show", "x.ti")
+    (netloom.folder / "empty").mkdir()
+    assert "empty" in netloom.refused("trace", "show", "empty")
     assert "No such file" in netloom.refused("trace", "show", "none")
     assert "standard input" in netloom.refused("trace", "show", "-", code=2)
     assert "-o" in netloom.refused("trace", "convert", "x.ti", code=2)
