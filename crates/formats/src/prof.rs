@@ -108,11 +108,14 @@ mod tests {
         };
         assert_eq!(
             refusal("E 0 1"),
-            "m:2: expected a letter, two ranks, bytes and messages, found \"E 0 1\""
+            "m:2: expected a letter, two ranks, bytes, messages and \"msgs sent\", found \"E 0 1\""
         );
-        assert!(refusal("E x 1 5 bytes 1 msgs").contains("ranks below"));
-        assert!(refusal("E 0 1 x bytes 1 msgs").contains("numbers of bytes"));
-        assert!(refusal("Z 0 1 5 bytes 1 msgs").contains("a line of monitoring"));
+        assert!(refusal("E x 1 5 bytes 1 msgs sent").contains("ranks below"));
+        assert!(refusal("E 0 1 x bytes 1 msgs sent").contains("numbers of bytes"));
+        assert!(refusal("Z 0 1 5 bytes 1 msgs sent").contains("a line of monitoring"));
         assert!(refusal("").contains("found none"));
+        assert!(refusal("E 0 1 5 bytes 1 ms").contains("msgs sent"));
+        let twice = "E 0 1 5 bytes 1 msgs sent";
+        assert!(refusal(&format!("{twice}\n{twice}")).contains("every pair once"));
     }
 }
