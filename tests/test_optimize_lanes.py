@@ -6,12 +6,15 @@ asks whether (link, lane) wait for each other, whether ways are shortest, and wh
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
 import random
 import re
 
 import pytest
 
+import irregular_bed
 import netloom as nl
 import random_graphs
 import verify_bed as bed
@@ -135,3 +138,30 @@ def test_a_ring_of_five_by_hand(netloom):
     without = netloom("optimize", "net.txt", "t.csv", "-o", "one.lfts", "--format", "json")
     assert json.loads(without.out)["result"]["max_load"] == 3
     assert without.code == 1
+
+
+@pytest.mark.parametrize(
+    "seed", [*irregular_bed.BEATEN, *range(1000, 1000 + int(os.environ.get("NETLOOM_TRIALS", 6)))]
+)
+def test_hostile_no_sound_engine_carries_less_than_what_is_returned(seed):
+    """Where levels are found, too; and never more than the safe routes that it begins with."""
+    fabric = irregular_bed.fabric(seed)
+    engines = {}
+    for engine in irregular_bed.ENGINES:
+        with contextlib.suppress(nl.NetloomError):
+            routes = nl.route(engine, fabric)
+            if nl.check(fabric, routes).ok:
+                engines[engine] = routes
+    assert "layers" in engines
+    for traffic in irregular_bed.traffics(fabric, seed):
+        best = nl.optimize(fabric, traffic, work=5000)
+        assert nl.check(fabric, best.routes).ok
+        loads = {engine: nl.loads(fabric, routes, traffic).max for engine, routes in engines.items()}
+        assert best.loads.max <= min(loads.values()) * (1 + 1e-9), loads
+        one_lane = nl.optimize(fabric, traffic, work=0, lanes=False, levels=False)
+        least = min(load for engine, load in loads.items() if engines[engine].lanes is None)
+        assert one_lane.routes.lanes is None
+        assert one_lane.loads.max <= least * (1 + 1e-9), loads
+        least_engine = min(loads, key=lambda engine: loads[engine])
+        begun = nl.optimize(fabric, traffic, work=0, background=engines[least_engine])
+        assert begun.loads.max <= loads[least_engine] * (1 + 1e-9)

@@ -216,6 +216,41 @@ def test_a_change_of_a_fabric_is_undone_before_a_signal_ends_it_unless_a_second_
     assert rest.endswith("netloom: interrupted\n")
 
 
+TOGETHER = """
+import sys, time
+from netloom.cli import main
+from netloom.cli.shared import guard, run
+guard.GRACE_S = 0.1
+write = run.Run.write
+def slowly(*given, **named):
+    print("writing", file=sys.stderr, flush=True)
+    time.sleep(1)
+    return write(*given, **named)
+run.Run.write = slowly
+sys.exit(main())
+"""
+
+
+@pytest.mark.parametrize("nth", [1, 2, 3])
+def test_tables_and_the_lanes_they_need_are_all_written_when_a_signal_comes(netloom, nth):
+    python = os.path.join(os.path.dirname(netloom.command[0]), "python")
+    files = ["-o", "r.lfts", "--write-sl2vl", "lanes.txt", "--write-sl", "levels.csv"]
+    child = subprocess.Popen(
+        [python, "-c", TOGETHER, "route", "layers", "torus:shape=5x5,hosts=1", *files],
+        cwd=netloom.folder,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert child.stderr is not None
+    for _ in range(nth):
+        assert child.stderr.readline() == "writing\n"
+    child.send_signal(signal.SIGTERM)
+    assert child.stderr.read().endswith("netloom: interrupted\n")
+    assert child.wait(60) == INTERRUPTED
+    assert sorted(path.name for path in netloom.folder.iterdir()) == ["lanes.txt", "levels.csv", "r.lfts"]
+
+
 IGNORING = """
 import signal, sys, time
 signal.signal(signal.SIGHUP, signal.SIG_IGN)

@@ -159,6 +159,9 @@ class Fabric:
     def shape(self) -> dict[str, Any]:
         """What kind of network it is: `kind` is tree, dragonfly or graph; of a dragonfly also its groups."""
     @property
+    def has_other_shortest(self) -> bool:
+        """Whether it has shortest ways, those with the fewest links between switches, that are not up*/down*."""
+    @property
     def lmc(self) -> int: ...
     @property
     def kind(self) -> str: ...

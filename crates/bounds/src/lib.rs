@@ -42,5 +42,5 @@ pub use at_max::links_at_max;
 pub use flow::DEFAULT_WORK;
 pub use interval::{ArBound, BoundError};
 pub use lower::{lower_bound, lower_bound_with_frozen, tighten, tighten_pairs};
-pub use scope::{AnyBound, Outside, any_bound, fabric_outside, ways_outside};
+pub use scope::{AnyBound, Outside, any_bound, fabric_outside, has_other_shortest, ways_outside};
 pub use standing::{Bounds, Standing, gap_percent};

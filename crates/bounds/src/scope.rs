@@ -82,31 +82,64 @@ pub fn fabric_outside(fabric: &Fabric, structure: &Structure, paths: &PathSet) -
     if layered(fabric, structure) {
         return None;
     }
+    other_ways(fabric, paths, |others| {
+        let up_down = others.up_down?;
+        let longer = others.shortest < up_down && !fabric.hosts_on(others.from).is_empty();
+        (longer || structure.guessed() && others.differ(fabric, paths)).then(|| Outside::Fabric {
+            from: fabric.switch_name(others.from).to_owned(),
+            to: fabric.switch_name(others.to).to_owned(),
+            shortest: others.shortest,
+            up_down,
+        })
+    })
+}
+
+/// Whether `fabric` has shortest ways that are not up*/down*: as short or shorter ones.
+///
+/// Then tables of shortest ways may carry less than the best of the ways in `paths`. Depends on no traffic.
+pub fn has_other_shortest(fabric: &Fabric, structure: &Structure, paths: &PathSet) -> bool {
+    !layered(fabric, structure)
+        && other_ways(fabric, paths, |others| others.differ(fabric, paths).then_some(())).is_some()
+}
+
+/// Shortest ways and up*/down* ways from a switch to another, which has hosts.
+struct Between<'a> {
+    from: SwitchId,
+    to: SwitchId,
+    shortest: u32,
+    /// None where no up*/down* way leads there.
+    up_down: Option<u32>,
+    /// Links between switches from every switch to `to`.
+    hops: &'a [u32],
+}
+
+impl Between<'_> {
+    /// Whether some are not among the others: by their length, or by the cables, parallel ones too, that bring a packet nearer.
+    fn differ(&self, fabric: &Fabric, paths: &PathSet) -> bool {
+        let near = |l| fabric.link_to_switch(l).is_some_and(|t| self.hops[t.index()] + 1 == self.shortest);
+        let nearer = || fabric.switch_links(self.from).filter(|&l| fabric.alive(l) && near(l)).count();
+        self.up_down != Some(self.shortest) || nearer() != paths.links(self.from, self.to).len()
+    }
+}
+
+/// What `tell` says first of any two switches.
+fn other_ways<T: Send>(
+    fabric: &Fabric,
+    paths: &PathSet,
+    tell: impl Fn(&Between) -> Option<T> + Sync,
+) -> Option<T> {
     let neighbours = Neighbours::new(fabric);
-    paths.leaves().par_iter().find_map_first(|&leaf| {
-        let hops = neighbours.hops(leaf);
-        let outside = |s: SwitchId| {
-            let (short, up_down) = (hops[s.index()], u32::from(paths.hops(s, leaf)?));
-            let longer = short < up_down && !fabric.hosts_on(s).is_empty();
-            // Cables, parallel ones too, that bring a packet nearer.
-            let nearer = || {
-                let near = |&l: &_| fabric.link_to_switch(l).is_some_and(|t| hops[t.index()] + 1 == short);
-                fabric.switch_links(s).filter(|&l| fabric.alive(l)).filter(near).count()
-            };
-            let others = structure.guessed()
-                && short > 0
-                && (short != up_down || nearer() != paths.links(s, leaf).len());
-            (longer || others).then(|| Outside::Fabric {
-                from: fabric.switch_name(s).to_owned(),
-                to: fabric.switch_name(leaf).to_owned(),
-                shortest: short,
-                up_down,
-            })
-        };
-        // What hosts see tells people more than what a switch between them sees.
-        let (with, without): (Vec<SwitchId>, Vec<SwitchId>) =
-            fabric.switches().partition(|&s| !fabric.hosts_on(s).is_empty());
-        with.into_iter().chain(without).find_map(outside)
+    // What hosts see tells people more than what a switch between them sees.
+    let (with, without): (Vec<SwitchId>, Vec<SwitchId>) =
+        fabric.switches().partition(|&s| !fabric.hosts_on(s).is_empty());
+    paths.leaves().par_iter().find_map_first(|&to| {
+        let hops = neighbours.hops(to);
+        with.iter().chain(&without).filter(|&&from| from != to).find_map(|&from| {
+            let shortest = hops[from.index()];
+            let up_down = paths.hops(from, to).map(u32::from);
+            let reached = shortest != UNREACHABLE;
+            reached.then(|| tell(&Between { from, to, shortest, up_down, hops: &hops })).flatten()
+        })
     })
 }
 

@@ -1,4 +1,4 @@
-//! Tables of shortest ways, on lanes: the search where a fabric is no tree.
+//! Tables of shortest ways, on lanes: the search where some of them are not up*/down*.
 //!
 //! Up*/down* ways need no lanes, and crowd round the switches on top. On a torus, a HyperX, a dragonfly or any other graph
 //! the shortest ways are many, of all directions, and are free of deadlocks once they are put on lanes. So the same
@@ -12,7 +12,7 @@
 use netloom_model::{Control, Csr, DestId, Fabric, HostId, Lft, Routes, Table};
 use netloom_optimize::{OptimizeOptions, Optimized, Outcome, optimize};
 use netloom_routing::{Engine, EngineOptions, PathSet, loads, on_lanes, route};
-use netloom_topology::{Shape, Structure};
+use netloom_topology::Structure;
 
 /// Lanes at most, where nobody says.
 pub const LANES: usize = 8;
@@ -27,11 +27,6 @@ pub struct OnLanes {
     pub found: Optimized,
     /// Destinations that went back to the ways of `layers`, as there were too few lanes.
     pub put_back: usize,
-}
-
-/// Whether a fabric is searched so: not where levels are known.
-pub fn suits(structure: &Structure) -> bool {
-    !matches!(structure.shape, Shape::Tree)
 }
 
 /// Routes of shortest ways for `traffic` on at most so many lanes; `None` where `layers` has none to begin with, or traffic has no

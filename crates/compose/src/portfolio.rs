@@ -12,7 +12,7 @@
 use netloom_model::{Control, Csr, Fabric, Routes, Table};
 use netloom_optimize::{AfarOptions, Change, afar, coloured, repaired};
 use netloom_routing::{Engine, EngineOptions, LinkLoads, PathSet, route};
-use netloom_topology::{Shape, Structure};
+use netloom_topology::Structure;
 use netloom_verify::{CheckReport, check};
 
 use crate::ComposeError;
@@ -80,6 +80,8 @@ pub struct Portfolio<'a> {
     pub change: Option<Change<'a>>,
     /// The traffic, where methods that need it are asked too.
     pub matrix: Option<&'a Csr>,
+    /// Whether some shortest ways are not among the search's.
+    pub others: bool,
     /// Whether routes that need lanes may be taken.
     pub lanes: bool,
     /// Whether those whose lanes need service levels of pairs may.
@@ -138,8 +140,9 @@ impl Portfolio<'_> {
             }
             best = Some((name, value, passed));
         };
-        if let Some(engine) = self.engine.filter(|_| self.has_time(found, control)) {
-            look(engine.name(), Made::Routes(self.began.clone()));
+        // Today's routes are looked at below.
+        if self.today.is_none() && self.has_time(found, control) {
+            look(self.engine.map_or("background", Engine::name), Made::Routes(self.began.clone()));
         }
         for engine in self.asked(found, control) {
             // Those that the search began with are known.
@@ -176,8 +179,12 @@ impl Portfolio<'_> {
 
     /// Whether there is time to look at tables.
     fn has_time(&self, found: &Found, control: &Control) -> bool {
-        let entries = (self.fabric.switch_count() * self.fabric.host_count()) << found.routes.lmc;
-        control.stopped().is_none() || entries <= AT_ONCE
+        control.stopped().is_none() || self.is_small(found)
+    }
+
+    /// Whether tables are made and looked at within a few hundredths of a second.
+    fn is_small(&self, found: &Found) -> bool {
+        (self.fabric.switch_count() * self.fabric.host_count()) << found.routes.lmc <= AT_ONCE
     }
 
     /// The engines that are asked, those of OpenSM for trees first.
@@ -186,15 +193,14 @@ impl Portfolio<'_> {
             return Vec::new();
         }
         let stopped = control.stopped().is_some();
-        let tree = matches!(self.structure.shape, Shape::Tree) && !self.structure.levels_lose_pairs;
-        if tree && found.proven {
+        if !self.others && !self.structure.levels_lose_pairs && found.proven {
             // Engines take the ways that were searched; what meets the bound from the start no engine betters.
             return if found.routes == self.began { Vec::new() } else { vec![Engine::Ftree, Engine::Dmodk] };
         }
-        // On trees lanes are not worth the service levels that they need.
-        let is_tree = matches!(self.structure.shape, Shape::Tree);
-        let by_destination =
-            |engine: &Engine| *engine != Engine::Smodk && !(is_tree && *engine == Engine::Layers);
+        // Where all shortest ways are the search's, `layers` has no others, and takes long on large trees.
+        let by_destination = |engine: &Engine| {
+            *engine != Engine::Smodk && (*engine != Engine::Layers || self.others || self.is_small(found))
+        };
         let first = [Engine::Ftree, Engine::Dla];
         let rest = Engine::ALL.into_iter().filter(|engine| !first.contains(engine));
         let all = first.into_iter().chain(rest).filter(by_destination);
@@ -270,6 +276,7 @@ fn same_to_hosts(fabric: &Fabric, a: &Routes, b: &Routes) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use netloom_bounds::has_other_shortest;
     use netloom_model::Traffic;
     use netloom_optimize::{OptimizeOptions, optimize};
     use netloom_routing::loads;
@@ -299,6 +306,7 @@ mod tests {
             today: today.then_some(&start),
             change: None,
             matrix: Some(&total),
+            others: has_other_shortest(&fabric, &structure, &paths),
             lanes,
             levels: lanes,
             seed: 0,

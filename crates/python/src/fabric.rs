@@ -27,6 +27,7 @@ pub struct Shared {
     shortest: OnceLock<PathSet>,
     steering: OnceLock<Result<Steering, RoutingError>>,
     outside: OnceLock<Option<Outside>>,
+    other_shortest: OnceLock<bool>,
     /// What it was read from, in a word.
     pub(crate) kind: String,
     /// What was odd about that.
@@ -45,6 +46,7 @@ impl Shared {
             shortest: OnceLock::new(),
             steering: OnceLock::new(),
             outside: OnceLock::new(),
+            other_shortest: OnceLock::new(),
             kind: kind.into(),
             read_findings,
             object: Mutex::new(None),
@@ -91,6 +93,12 @@ impl Shared {
     pub fn outside(&self) -> Option<&Outside> {
         let found = || bounds::fabric_outside(&self.fabric, self.structure(), self.paths());
         self.outside.get_or_init(found).as_ref()
+    }
+
+    /// Whether shortest ways of the fabric are more than up*/down* ones.
+    pub fn other_shortest(&self) -> bool {
+        let found = || bounds::has_other_shortest(&self.fabric, self.structure(), self.paths());
+        *self.other_shortest.get_or_init(found)
     }
 }
 
@@ -363,6 +371,12 @@ impl PyFabric {
     #[getter]
     fn shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         shape::dict(py, &self.shared.structure().shape)
+    }
+
+    /// Whether it has shortest ways, those with the fewest links between switches, that are not up*/down*.
+    #[getter]
+    fn has_other_shortest(&self) -> bool {
+        self.shared.other_shortest()
     }
 
     /// LID mask control: 2^lmc addresses a host.

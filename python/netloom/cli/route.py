@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+from netloom import critical
 from netloom.cli.shared import inputs, options, outputs, render, results
 from netloom.cli.shared.exits import UsageError
 from netloom.cli.shared.lanes import write_levels, write_rows
@@ -140,11 +142,14 @@ def route(
     if allow_unreachable and run.has_product:
         result["findings"] += lost_pairs(run, net, tables)
     # First the lanes: tables that lie there without them could deadlock.
-    result["sl2vl"] = None if lanes is None else write_rows(run, lanes, write_sl2vl)
-    result["sl"] = None if lanes is None else write_levels(run, lanes, write_sl)
-    result["output"] = None
-    if run.has_product:
-        result["output"] = run.write(tables, holes=allow_unreachable, lanes=with_lanes, levels=with_levels)
+    with contextlib.nullcontext() if lanes is None else critical.files():
+        result["sl2vl"] = None if lanes is None else write_rows(run, lanes, write_sl2vl)
+        result["sl"] = None if lanes is None else write_levels(run, lanes, write_sl)
+        result["output"] = None
+        if run.has_product:
+            result["output"] = run.write(
+                tables, holes=allow_unreachable, lanes=with_lanes, levels=with_levels
+            )
     return run.finish(result, lambda: text(result), interrupted=interrupted)
 
 

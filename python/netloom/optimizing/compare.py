@@ -52,7 +52,11 @@ def compare(
     """
     rows = [_row("netloom", best, seconds, loops=_loops(session, fabric, routes))]
     kind = fabric.shape["kind"]
-    own = ("dla",) if kind == "dragonfly" else ("dor",) if "dimensions" in fabric.shape else ()
+    own: tuple[str, ...] = (
+        ("dla",) if kind == "dragonfly" else ("dor",) if "dimensions" in fabric.shape else ()
+    )
+    if fabric.has_other_shortest:
+        own = (*own, "layers")
     for name in (*(f"{_FEWER}{k}" for k in range(lmc)), *own, *METHODS):
         started = time.perf_counter()
         try:

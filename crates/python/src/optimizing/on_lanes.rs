@@ -1,4 +1,4 @@
-//! Shortest ways on lanes, searched before up*/down* ways are, where a fabric is no tree.
+//! Shortest ways on lanes, searched before up*/down* ways are, where a fabric has more of them than up*/down* ones.
 
 use netloom_bounds::{Bounds, ar_bound, tighten};
 use netloom_compose::{self as compose, Measure, OnLanes, on_lanes};
@@ -32,7 +32,7 @@ pub fn search(
     settings: &OptimizeOptions,
     options: Options,
 ) -> PyResult<Option<Searched>> {
-    if !on_lanes::suits(shared.structure()) {
+    if !shared.other_shortest() {
         return Ok(None);
     }
     let (fabric, structure) = (&shared.fabric, shared.structure());

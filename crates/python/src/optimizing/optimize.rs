@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use netloom_bounds::Bounds;
 use netloom_compose::{self as compose, Measure, Passed, Portfolio, portfolio};
-use netloom_model::{Control, Csr, Routes};
+use netloom_model::{Control, Csr, Routes, StopReason};
 use netloom_optimize::{self as optimizer, AfarOptions, Change, OptimizeOptions, Stop};
 use netloom_routing::{self as routing, Engine, LinkLoads};
 use pyo3::prelude::*;
@@ -182,8 +182,13 @@ pub fn optimize(
             None => Ok((there, false)),
         }
     })?;
-    let Ended { result: (found, here), stopped, improvements } =
+    let Ended { result: (mut found, here), mut stopped, improvements } =
         ended.transpose().map_err(|e: String| errors::optimize(py, e))?;
+    if interrupted {
+        // What came after it had no time for that reason.
+        stopped = Some(StopReason::Interrupted);
+        found.search.stop = found.search.stop.and(stopped).map(Stop::from);
+    }
     let ended = Ended { result: found, stopped, improvements };
     let ended = match first {
         Some(first) if here => first.ended(ended),
@@ -454,6 +459,7 @@ impl Asked {
             today: self.today.then(|| self.stays.as_deref().unwrap_or(began)),
             change: self.change(began),
             matrix,
+            others: shared.other_shortest(),
             lanes,
             levels,
             seed,

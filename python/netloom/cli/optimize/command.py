@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
+from netloom import critical
 from netloom.cli.optimize import report
 from netloom.cli.optimize.addresses import Addresses, write_paths
 from netloom.cli.optimize.exact_model import ExactModel
@@ -175,13 +177,14 @@ def _written(
     lanes, levels = sl2vl is not None, sl is not None
     if run.has_product:
         routes.check_file(allow_unreachable=allow_unreachable, lanes=lanes, levels=levels)
-    if routes.lanes is not None:
-        keys["sl2vl"] = write_rows(run, routes.lanes, sl2vl)
-        keys["sl"] = write_levels(run, routes.lanes, sl)
-    elif sl2vl is not None:
+    if routes.lanes is None and sl2vl is not None:
         run.note("--write-sl2vl: these routes need no lanes, nothing is written there")
-    if run.has_product and found.today is not None:
-        keys["output"] = run.write(found.today.with_foreign_entries(routes.to_bytes(), found.fabric))
-    elif run.has_product:
-        keys["output"] = run.write(routes, holes=allow_unreachable, lanes=lanes, levels=levels)
+    with contextlib.nullcontext() if routes.lanes is None else critical.files():
+        if routes.lanes is not None:
+            keys["sl2vl"] = write_rows(run, routes.lanes, sl2vl)
+            keys["sl"] = write_levels(run, routes.lanes, sl)
+        if run.has_product and found.today is not None:
+            keys["output"] = run.write(found.today.with_foreign_entries(routes.to_bytes(), found.fabric))
+        elif run.has_product:
+            keys["output"] = run.write(routes, holes=allow_unreachable, lanes=lanes, levels=levels)
     return keys

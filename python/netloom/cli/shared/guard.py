@@ -6,8 +6,8 @@ keep (a library, the core while it reads, checks or makes tables) would hold the
 takes. So a thread of its own waits beside: it hears of a signal at once, through Python's wake-up file,
 lets `GRACE_S` pass and ends the process. What is half written is a temporary file; it is removed first, so
 files are whole or absent. Children die with us (`live.process`).
-While a live fabric is changed, a first signal has the change undone, however long that takes
-(`netloom.critical`).
+While a live fabric is changed, a first signal has the change undone, however long that takes; while files
+that belong together are written, all of them are (`netloom.critical`).
 
 Invariants: once there is something to keep (`Limit.keeps`), only a signal ends the process, no time limit.
 Time for which the process was suspended, or the machine let it wait for a processor, does not count, up to
@@ -190,8 +190,11 @@ def _wait(read: int) -> None:
     signalled: tuple[float, dict[str, float]] | None = None
     stood, changing = 0.0, False
     while True:
-        if changing and not _changes_a_fabric():
+        if changing and not _in_section():
             changing, signalled, stood = False, (time.perf_counter(), _starved()), 0.0
+        elif signalled is not None and not changing:
+            # One that began after the signal is gone through, too.
+            changing = _in_section()
         grace = min(GRACE_S, WRITING_S) if writing else GRACE_S
         if signalled is not None and not changing and _over(grace, signalled[0] + stood, signalled[1]):
             end(INTERRUPTED, "interrupted")
@@ -214,13 +217,13 @@ def _wait(read: int) -> None:
         if any(number in SIGNALS for number in numbers):
             if signalled is None or changing:
                 # A change of a fabric is undone first, however long that takes; a second signal ends that.
-                changing = signalled is None and _changes_a_fabric()
+                changing = signalled is None and _in_section()
                 signalled, stood = (time.perf_counter(), _starved()), 0.0
             heard = True
 
 
-def _changes_a_fabric() -> bool:
-    """Whether tables are being sent, or undone."""
+def _in_section() -> bool:
+    """Whether tables are being sent, or undone, or files that belong together are being written."""
     critical = sys.modules.get("netloom.critical")
     return critical is not None and critical.sections > 0
 
