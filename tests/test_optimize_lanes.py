@@ -153,6 +153,8 @@ def test_hostile_no_sound_engine_carries_less_than_what_is_returned(seed):
             if nl.check(fabric, routes).ok:
                 engines[engine] = routes
     assert "layers" in engines
+    if not fabric.has_other_shortest:
+        del engines["layers"]  # It has no ways there but those that are searched.
     for traffic in irregular_bed.traffics(fabric, seed):
         best = nl.optimize(fabric, traffic, work=5000)
         assert nl.check(fabric, best.routes).ok

@@ -160,7 +160,7 @@ class Fabric:
         """What kind of network it is: `kind` is tree, dragonfly or graph; of a dragonfly also its groups."""
     @property
     def has_other_shortest(self) -> bool:
-        """Whether it has shortest ways, those with the fewest links between switches, that are not up*/down*."""
+        """Whether it has shortest ways, with the fewest links between switches, that are not up*/down*."""
     @property
     def lmc(self) -> int: ...
     @property

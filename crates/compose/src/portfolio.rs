@@ -179,12 +179,8 @@ impl Portfolio<'_> {
 
     /// Whether there is time to look at tables.
     fn has_time(&self, found: &Found, control: &Control) -> bool {
-        control.stopped().is_none() || self.is_small(found)
-    }
-
-    /// Whether tables are made and looked at within a few hundredths of a second.
-    fn is_small(&self, found: &Found) -> bool {
-        (self.fabric.switch_count() * self.fabric.host_count()) << found.routes.lmc <= AT_ONCE
+        let entries = (self.fabric.switch_count() * self.fabric.host_count()) << found.routes.lmc;
+        control.stopped().is_none() || entries <= AT_ONCE
     }
 
     /// The engines that are asked, those of OpenSM for trees first.
@@ -198,9 +194,8 @@ impl Portfolio<'_> {
             return if found.routes == self.began { Vec::new() } else { vec![Engine::Ftree, Engine::Dmodk] };
         }
         // Where all shortest ways are the search's, `layers` has no others, and takes long on large trees.
-        let by_destination = |engine: &Engine| {
-            *engine != Engine::Smodk && (*engine != Engine::Layers || self.others || self.is_small(found))
-        };
+        let by_destination =
+            |engine: &Engine| *engine != Engine::Smodk && (*engine != Engine::Layers || self.others);
         let first = [Engine::Ftree, Engine::Dla];
         let rest = Engine::ALL.into_iter().filter(|engine| !first.contains(engine));
         let all = first.into_iter().chain(rest).filter(by_destination);
