@@ -85,6 +85,7 @@ __all__ = [
     "sample",
     "sampling_hash",
     "sampling_ports",
+    "scheme_loads",
     "schemes",
     "simulate",
     "sparsity",
@@ -665,6 +666,12 @@ class LinkLoads:
     def max_seconds(self) -> float:
         """What the fullest link needs for its bytes."""
     @property
+    def host_bytes_max(self) -> float:
+        """Bytes that the busiest host sends or receives."""
+    @property
+    def throughput(self) -> float:
+        """The share of its link's rate that the busiest host gets, if all hosts slow down alike."""
+    @property
     def mixed_speeds(self) -> bool:
         """Whether links have several speeds, so that a load is no number of bytes on its own link."""
     @property
@@ -1240,6 +1247,17 @@ def ecmp_loads(
     work: int | None = None,
     time_limit: float | None = None,
 ) -> tuple[LinkLoads, list[float]]: ...
+def scheme_loads(
+    fabric: Fabric | _Path,
+    traffic: Traffic | _Path,
+    scheme: Literal["minimal", "valiant", "best"],
+    *,
+    threads: int = 0,
+    work: int | None = None,
+    time_limit: float | None = None,
+    progress: Callable[[int, int], object] | None = None,
+    on_interrupt: Literal["raise", "return"] = "raise",
+) -> LinkLoads: ...
 def lane_loads(fabric: Fabric, routes: Routes, traffic: Traffic) -> list[float]:
     """The largest load of a link on every lane, from lane 0 on; one entry for routes without lanes.
 

@@ -5,7 +5,7 @@
 //! (sec. 3.5.4: "it can also be computed directly"); elsewhere it is a certified interval, closed where even
 //! splits or the iterations of `flow` meet the lower bound.
 
-use netloom_model::{Control, Csr, Fabric, HostId, LinkId, Reason, SwitchId};
+use netloom_model::{Certificate, Control, Csr, Fabric, HostId, LinkId, Reason, SwitchId};
 use netloom_routing::PathSet;
 use netloom_topology::Structure;
 
@@ -68,11 +68,15 @@ pub(crate) fn ar_of(
     }
     reachable(fabric, paths, demand)?;
     let mut found = flow::solve(fabric, paths, demand, cut, control, work);
-    if let (true, Reason::Dual { weights }) = (found.certificate.place.is_empty(), &found.certificate.reason)
-    {
-        found.certificate.place = around(fabric, weights);
-    }
+    name(fabric, &mut found.certificate);
     Ok(found)
+}
+
+/// Names a dual that has no name yet.
+pub(crate) fn name(fabric: &Fabric, certificate: &mut Certificate) {
+    if let (true, Reason::Dual { weights }) = (certificate.place.is_empty(), &certificate.reason) {
+        certificate.place = around(fabric, weights);
+    }
 }
 
 /// Where most of the weights are, for people: the switch whose links, to it and from it, carry the largest part.
@@ -89,14 +93,14 @@ fn around(fabric: &Fabric, weights: &[(LinkId, f64)]) -> String {
     format!("links{name} (linear programming)")
 }
 
-fn check(fabric: &Fabric, traffic: &Csr) -> Result<(), BoundError> {
+pub(crate) fn check(fabric: &Fabric, traffic: &Csr) -> Result<(), BoundError> {
     if traffic.size() == fabric.host_count() {
         return Ok(());
     }
     Err(BoundError::Size { endpoints: traffic.size(), hosts: fabric.host_count() })
 }
 
-fn reachable(fabric: &Fabric, paths: &PathSet, demand: &Demand) -> Result<(), BoundError> {
+pub(crate) fn reachable(fabric: &Fabric, paths: &PathSet, demand: &Demand) -> Result<(), BoundError> {
     let name = |h: HostId| fabric.host_name(h).to_owned();
     for (&leaf, items) in demand.leaves.iter().zip(&demand.items) {
         if let Some(p) = items.iter().find(|p| paths.hops(leaf, fabric.leaf(p.destination)).is_none()) {

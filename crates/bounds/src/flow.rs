@@ -40,17 +40,37 @@ const LEAST_PRICE: f64 = 1e-12;
 /// Smallest logarithm of a weight relative to the largest.
 const LEAST_LOG_WEIGHT: f64 = -20.0;
 
-/// The admissible links towards one leaf, and the splits on them.
-struct Dag {
-    /// Bytes that start at each node; nodes by hops to the leaf, farthest first, the leaf last.
-    supply: Vec<f64>,
+/// The links that ways towards one leaf may take, and the splits on them.
+pub(crate) struct Dag {
+    /// Bytes that start at each node; nodes in an order in which arcs lead on, the leaf last.
+    pub supply: Vec<f64>,
     /// Arcs of node `i`: `first[i]..first[i + 1]`.
-    first: Vec<u32>,
-    link: Vec<u32>,
+    pub first: Vec<u32>,
+    pub link: Vec<u32>,
     /// Position of the node that an arc enters.
-    target: Vec<u32>,
+    pub target: Vec<u32>,
     /// Fraction of a node's flow on each arc.
-    split: Vec<f64>,
+    pub split: Vec<f64>,
+}
+
+/// Bytes times the lengths of shortest ways under prices of links.
+pub(crate) type Paid<'a> = &'a (dyn Fn(&[f64]) -> f64 + Sync);
+
+/// What is known of a game before it is played.
+pub(crate) struct Known<'a> {
+    /// A lower bound.
+    pub lower: Certificate,
+    /// Loads of some splits, over relative capacity.
+    pub load: Option<Vec<f64>>,
+    /// What prices prove, where the bound is of more ways than the graphs hold.
+    pub paid: Option<Paid<'a>>,
+}
+
+/// How a game ended.
+pub(crate) struct Played {
+    pub bound: ArBound,
+    /// The best loads, over relative capacity, if some were asked for.
+    pub load: Option<Vec<f64>>,
 }
 
 /// Solves from the lower bound `cut` on; stops at a narrow interval, after `work` iterations, or when told.
@@ -62,7 +82,20 @@ pub(crate) fn solve(
     control: &Control,
     work: Option<u64>,
 ) -> ArBound {
-    let mut groups = build(fabric, paths, demand);
+    let dag = |leaf, supply: &[(SwitchId, f64)]| dag(fabric, paths, leaf, supply);
+    let groups = build(demand, &dag);
+    play(fabric, demand, groups, Known { lower: cut, load: None, paid: None }, control, work).bound
+}
+
+/// The game on graphs that are given.
+pub(crate) fn play(
+    fabric: &Fabric,
+    demand: &Demand,
+    mut groups: Vec<Vec<Dag>>,
+    known: Known,
+    control: &Control,
+    work: Option<u64>,
+) -> Played {
     let links = fabric.link_count();
     let capacity: Vec<f64> = fabric.links().map(|l| fabric.relative_capacity(l)).collect();
     // Host links carry the same in every routing.
@@ -74,7 +107,18 @@ pub(crate) fn solve(
     });
     let fixed = fixed.fold(0.0, f64::max);
 
-    let mut game = Game { upper: f64::INFINITY, lower: cut, work: 0, base: &demand.base };
+    let upper = known.load.as_ref().map_or(f64::INFINITY, |load| load.iter().copied().fold(fixed, f64::max));
+    let Known { lower, load: best, paid } = known;
+    let given = best.is_some();
+    let mut game = Game { upper, lower, best, paid, work: 0, base: &demand.base };
+    if paid.is_some() && !game.closed(EQUAL_WIDTH) {
+        let between = |l: LinkId| fabric.alive(l) && fabric.between_switches(l);
+        let hops: Vec<f64> = fabric.links().map(|l| f64::from(u8::from(between(l)))).collect();
+        game.offer_price(&groups, &hops, &capacity);
+    }
+    if given && groups.iter().all(Vec::is_empty) {
+        return game.finish();
+    }
     let mut load = forward(&mut groups, &demand.base);
     game.offer_load(&load, &capacity, fixed, 1.0);
     let limit = work.unwrap_or(DEFAULT_WORK);
@@ -150,6 +194,9 @@ struct Game<'a> {
     /// Bytes per link that no split moves.
     base: &'a [f64],
     upper: f64,
+    /// Loads that reach it, over relative capacity, where they are kept.
+    best: Option<Vec<f64>>,
+    paid: Option<Paid<'a>>,
     lower: Certificate,
     work: u64,
 }
@@ -165,15 +212,26 @@ impl Game<'_> {
 
     fn offer_load(&mut self, load: &[f64], capacity: &[f64], fixed: f64, scale: f64) {
         let most = load.iter().zip(capacity).map(|(b, c)| b * scale / c).fold(fixed, f64::max);
-        self.upper = self.upper.min(most);
+        if most < self.upper {
+            self.upper = most;
+            if let Some(best) = &mut self.best {
+                *best = load.iter().zip(capacity).map(|(b, c)| b * scale / c).collect();
+            }
+        }
     }
 
     fn offer_price(&mut self, groups: &[Vec<Dag>], price: &[f64], capacity: &[f64]) {
         let price = &relative(price);
-        let parts: Vec<f64> = groups.par_iter().map(|g| g.iter().map(|d| d.distance(price)).sum()).collect();
+        let between = match self.paid {
+            Some(paid) => paid(price),
+            None => {
+                let of = |group: &Vec<Dag>| group.iter().map(|dag| dag.distance(price)).sum();
+                groups.par_iter().map(of).collect::<Vec<f64>>().iter().sum()
+            }
+        };
         let mass: f64 = price.iter().zip(capacity).map(|(w, c)| w * c).sum();
         let fixed: f64 = price.iter().zip(self.base).map(|(w, b)| w * b).sum();
-        let value = (parts.iter().sum::<f64>() + fixed) / mass;
+        let value = (between + fixed) / mass;
         // A little less than computed, so that rounding cannot make the claim false.
         let value = value * (1.0 - 1e-13);
         if value.is_finite() && value > self.lower.claim {
@@ -188,16 +246,17 @@ impl Game<'_> {
         }
     }
 
-    fn finish(mut self) -> ArBound {
+    fn finish(mut self) -> Played {
         self.upper = self.upper.max(self.lower.claim);
         let exact = self.closed(EQUAL_WIDTH);
-        ArBound {
+        let bound = ArBound {
             lower: self.lower.claim,
             upper: self.upper,
             exact,
             certificate: self.lower,
             work: self.work,
-        }
+        };
+        Played { bound, load: self.best }
     }
 }
 
@@ -208,7 +267,10 @@ fn relative(price: &[f64]) -> Vec<f64> {
 }
 
 /// One graph a destination leaf with traffic, dealt out to groups in turn; splits in proportion to capacity.
-fn build(fabric: &Fabric, paths: &PathSet, demand: &Demand) -> Vec<Vec<Dag>> {
+pub(crate) fn build(
+    demand: &Demand,
+    dag: &(dyn Fn(SwitchId, &[(SwitchId, f64)]) -> Dag + Sync),
+) -> Vec<Vec<Dag>> {
     let mut supplies: Vec<Vec<(SwitchId, f64)>> = vec![Vec::new(); demand.leaves.len()];
     for (&leaf, row) in demand.leaves.iter().zip(&demand.pairs) {
         for &(to, bytes) in row {
@@ -218,7 +280,7 @@ fn build(fabric: &Fabric, paths: &PathSet, demand: &Demand) -> Vec<Vec<Dag>> {
     let dags: Vec<Option<Dag>> = supplies
         .par_iter()
         .zip(&demand.leaves)
-        .map(|(supply, &leaf)| (!supply.is_empty()).then(|| dag(fabric, paths, leaf, supply)))
+        .map(|(supply, &leaf)| (!supply.is_empty()).then(|| dag(leaf, supply)))
         .collect();
     let mut groups: Vec<Vec<Dag>> = (0..GROUPS).map(|_| Vec::new()).collect();
     for (i, dag) in dags.into_iter().flatten().enumerate() {

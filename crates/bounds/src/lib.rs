@@ -6,6 +6,7 @@
 //! | [`interval`] | what is returned: an interval with its proof |
 //! | [`lower`] | the best bound for destination-based routes |
 //! | [`at_max`] | how many links must carry the maximum |
+//! | [`schemes`] | what random minimal ways, random detours and the best split of any ways carry |
 //! | [`scope`] | whether routes and fabric are within a bound's class; a bound of any routes |
 //! | [`standing`] | all bounds of a traffic, and what they say of given routes |
 //! | `cuts` | what must leave a leaf, a pod, over its links |
@@ -30,6 +31,7 @@ pub mod lower;
 mod packing;
 mod patterns;
 mod places;
+pub mod schemes;
 pub mod scope;
 pub mod standing;
 mod sums;
@@ -42,5 +44,6 @@ pub use at_max::links_at_max;
 pub use flow::DEFAULT_WORK;
 pub use interval::{ArBound, BoundError};
 pub use lower::{lower_bound, lower_bound_with_frozen, tighten, tighten_pairs};
+pub use schemes::{Minimal, Scheme, scheme_loads};
 pub use scope::{AnyBound, Outside, any_bound, fabric_outside, has_other_shortest, ways_outside};
 pub use standing::{Bounds, Standing, gap_percent};

@@ -61,7 +61,7 @@ pub fn tighten(
     let demand = Demand::new(fabric, traffic);
     let start = match paths.ways() {
         // On trees the links of leaves and pods say as much.
-        Ways::UpDown => start,
+        Ways::UpDown | Ways::Any => start,
         Ways::Shortest => whole(fabric, paths, &demand, start),
     };
     pack(fabric, structure, paths, &demand, start)

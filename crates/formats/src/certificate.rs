@@ -30,6 +30,8 @@ use crate::error::{FormatError, excerpt};
 const SCHEMA: &str = "netloom.certificate/1";
 /// As files spell [`Ways::Shortest`].
 const SHORTEST: &str = "shortest";
+/// As files spell [`Ways::Any`].
+const ANY: &str = "any";
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -139,7 +141,11 @@ pub fn write_certificate(
         items: None,
         frozen: certificate.frozen.iter().map(|&h| host_row(fabric, h)).collect(),
         pairs: certificate.pairs,
-        ways: (certificate.ways == Ways::Shortest).then(|| SHORTEST.into()),
+        ways: match certificate.ways {
+            Ways::UpDown => None,
+            Ways::Shortest => Some(SHORTEST.into()),
+            Ways::Any => Some(ANY.into()),
+        },
         roots: roots(fabric),
         order: ranks.map(|ranks| order(fabric, ranks)).unwrap_or_default(),
     };
@@ -314,8 +320,19 @@ pub fn read_certificate(
     let ways = match file.ways.as_deref() {
         None => Ways::UpDown,
         Some(SHORTEST) if frozen.is_empty() => Ways::Shortest,
-        Some(SHORTEST) => return Err(wrong("expected no \"frozen\" beside \"ways\": \"shortest\"".into())),
-        Some(other) => return Err(wrong(format!("expected ways shortest, found \"{}\"", excerpt(other)))),
+        Some(ANY) if frozen.is_empty() && matches!(reason, Reason::Dual { .. }) => Ways::Any,
+        Some(ANY) if frozen.is_empty() => {
+            return Err(wrong(format!(
+                "expected kind dual beside \"ways\": \"any\", found {}",
+                reason.kind()
+            )));
+        }
+        Some(ways @ (SHORTEST | ANY)) => {
+            return Err(wrong(format!("expected no \"frozen\" beside \"ways\": \"{ways}\"")));
+        }
+        Some(other) => {
+            return Err(wrong(format!("expected ways shortest or any, found \"{}\"", excerpt(other))));
+        }
     };
     Ok(Certificate { claim: file.claim, place: file.place, reason, frozen, pairs: file.pairs, ways })
 }

@@ -15,6 +15,8 @@ pub enum Ways {
     UpDown,
     /// Ways with the fewest links between switches.
     Shortest,
+    /// Whatever ways cables allow.
+    Any,
 }
 
 impl Ways {
@@ -23,6 +25,7 @@ impl Ways {
         match self {
             Self::UpDown => "shortest up*/down* ways",
             Self::Shortest => "shortest ways",
+            Self::Any => "any ways",
         }
     }
 }

@@ -3,8 +3,8 @@
 //! A bound is issued with the argument it rests on, in terms that somebody who shares no code with the
 //! issuer can check from the fabric and the traffic alone.
 //!
-//! *Admissible* routes are those of the certificate's [`Ways`]: minimal up*/down* paths (see `routing::paths`), or the
-//! shortest of the switches' graph; the whole-item arguments also
+//! *Admissible* routes are those of the certificate's [`Ways`]: minimal up*/down* paths (see `routing::paths`), the
+//! shortest of the switches' graph, or any; the whole-item arguments also
 //! use that tables are by destination: everything that the hosts of one leaf send to one host takes one way. They hold for
 //! any set of links; what counts are the items whose every admissible path crosses one of these.
 //! Loads are bytes divided by the link's relative capacity.
@@ -130,6 +130,8 @@ impl Certificate {
             (Reason::Dual { .. }, _, Ways::Shortest) => BoundClass::ShortestSplits,
             (_, true, Ways::Shortest) => BoundClass::ShortestPairs,
             (_, false, Ways::Shortest) => BoundClass::ShortestTables,
+            // Only duals are judged there.
+            (_, _, Ways::Any) => BoundClass::AnyRoutes,
         }
     }
 }

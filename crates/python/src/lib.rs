@@ -44,6 +44,7 @@ pub mod recorded;
 mod results;
 mod routes;
 pub mod run;
+mod schemes;
 mod shape;
 pub mod simulating;
 pub mod sums;
@@ -98,6 +99,7 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(traffic::place_jobs, m)?)?;
     m.add_function(wrap_pyfunction!(loads::loads, m)?)?;
     m.add_function(wrap_pyfunction!(loads::ecmp_loads, m)?)?;
+    m.add_function(wrap_pyfunction!(schemes::scheme_loads, m)?)?;
     m.add_function(wrap_pyfunction!(loads::lane_loads, m)?)?;
     m.add_function(wrap_pyfunction!(loads::link_users, m)?)?;
     m.add_function(wrap_pyfunction!(loads::bound_classes, m)?)?;

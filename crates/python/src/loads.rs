@@ -260,6 +260,22 @@ impl PyLinkLoads {
         self.loads.max() / self.shared.fabric.reference_bandwidth_bytes_per_s()
     }
 
+    /// Bytes that the busiest host sends or receives: what its link carries.
+    #[getter]
+    fn host_bytes_max(&self) -> f64 {
+        let fabric = &self.shared.fabric;
+        let links = fabric.links().filter(|&l| !fabric.between_switches(l));
+        links.map(|l| self.loads.load[l.index()] * fabric.relative_capacity(l)).fold(0.0, f64::max)
+    }
+
+    /// The largest share of its link's rate at which the busiest host can send or receive, if all hosts slow down alike: its
+    /// link's load over the largest load.
+    #[getter]
+    fn throughput(&self) -> f64 {
+        let max = self.loads.max();
+        if max > 0.0 { self.host_links_max() / max } else { 1.0 }
+    }
+
     /// Whether links have several speeds, so that a load is no number of bytes on its own link.
     #[getter]
     fn mixed_speeds(&self) -> bool {
@@ -378,8 +394,14 @@ impl Judged {
             Ways::UpDown => (shared.paths(), shared.outside()),
             // Where these are not the ways of up*/down*, that is what is meant.
             Ways::Shortest => (shared.shortest(), None),
+            Ways::Any => return Self::of_any(loads),
         };
         Self { standing: Standing::new(&shared.fabric, paths, shape, routes, traffic), loads }
+    }
+
+    /// Loads of whatever ways, beside bounds of any.
+    pub fn of_any(loads: LinkLoads) -> Self {
+        Self { standing: Standing { outside: None, within: true }, loads }
     }
 }
 

@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use netloom_model::{Certificate, Csr, Fabric, HostId, LinkId, Reason, Routes, SwitchId, Table};
+use netloom_model::{Certificate, Csr, Fabric, HostId, LinkId, Reason, Routes, SwitchId, Table, Ways};
 use netloom_topology::Structure;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -62,6 +62,9 @@ pub fn verify_certificate(
         Ok(found) => found,
         Err(why) => return verdict.reject(why),
     };
+    if certificate.ways == Ways::Any && !matches!(certificate.reason, Reason::Dual { .. }) {
+        return verdict.reject("of any ways only a dual is an argument".into());
+    }
     let graph = Graph::of(fabric, structure, certificate.ways);
     let case = Case { fabric, traffic, graph, claim, frozen, base, pairs: certificate.pairs };
     let bound = match &certificate.reason {
@@ -90,7 +93,8 @@ pub fn verify_certificate(
         Err(why) => verdict = verdict.reject(why),
         Ok(load) => {
             verdict.max_load = Some(load);
-            let elsewhere = other_way(fabric, &case.graph, routes, traffic);
+            let within = certificate.ways == Ways::Any;
+            let elsewhere = if within { None } else { other_way(fabric, &case.graph, routes, traffic) };
             if let Some((from, to)) = elsewhere {
                 let (from, to) = (fabric.host_name(from), fabric.host_name(to));
                 verdict.reasons.push(format!(

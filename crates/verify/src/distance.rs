@@ -4,9 +4,11 @@
 //! or else up to any. Where that cuts a switch off, whoever has a way down goes down, and all others go up to those that
 //! are nearest.
 //!
-//! A graph of *shortest* ways has no up and down: layer by layer from the leaf, a switch goes to any neighbour that is nearer.
+//! A graph of *shortest* ways has no up and down: layer by layer from the leaf, a switch goes to any neighbour that is nearer. In
+//! one of *any* ways it goes to any neighbour, and the least sum of weights is Dijkstra's.
 
-use std::collections::VecDeque;
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
 
 use netloom_model::{Fabric, LinkId, SwitchId, Ways};
 use netloom_topology::Structure;
@@ -20,6 +22,8 @@ pub(crate) struct Graph {
     skipping: Option<Vec<Vec<(LinkId, SwitchId)>>>,
     /// Per switch `(link, neighbour)`, where ways have no up and down.
     around: Option<Vec<Vec<(LinkId, SwitchId)>>>,
+    /// Whether ways may be longer than the shortest.
+    any: bool,
 }
 
 /// Towards one leaf.
@@ -64,7 +68,7 @@ impl Graph {
             }
             under
         });
-        Self { up, from_top, skipping, around: None }
+        Self { up, from_top, skipping, around: None, any: false }
     }
 
     /// The graph of some ways.
@@ -72,6 +76,7 @@ impl Graph {
         match ways {
             Ways::UpDown => Self::new(fabric, structure),
             Ways::Shortest => Self::shortest(fabric),
+            Ways::Any => Self { any: true, ..Self::shortest(fabric) },
         }
     }
 
@@ -81,12 +86,17 @@ impl Graph {
             working.filter_map(|l| Some((l, fabric.link_to_switch(l)?))).collect()
         };
         let around = Some(fabric.switches().map(near).collect());
-        Self { up: vec![Vec::new(); fabric.switch_count()], from_top: Vec::new(), skipping: None, around }
+        let up = vec![Vec::new(); fabric.switch_count()];
+        Self { up, from_top: Vec::new(), skipping: None, around, any: false }
     }
 
     /// The ways that it is of.
     pub fn ways(&self) -> Ways {
-        if self.around.is_some() { Ways::Shortest } else { Ways::UpDown }
+        match self.around {
+            Some(_) if self.any => Ways::Any,
+            Some(_) => Ways::Shortest,
+            None => Ways::UpDown,
+        }
     }
 
     /// Whether a link from `s` to `t` is the beginning of an admissible way from there on.
@@ -202,6 +212,9 @@ impl Graph {
         let n = self.up.len();
         if let Some(around) = &self.around {
             let Turns { settled, hops, below } = self.rings(around, leaf);
+            if self.any {
+                return Towards { hops, weight: lightest(fabric, around, leaf, weight), below };
+            }
             let mut sum = vec![f64::INFINITY; n];
             sum[leaf.index()] = 0.0;
             for s in &settled[1..] {
@@ -263,4 +276,41 @@ impl Graph {
         }
         Towards { hops, weight: sum, below }
     }
+}
+/// A switch and the sum of weights from it, for a heap.
+#[derive(PartialEq)]
+struct Reached(f64, SwitchId);
+
+impl Eq for Reached {}
+
+impl Ord for Reached {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.0.total_cmp(&other.0).then(self.1.cmp(&other.1))
+    }
+}
+
+impl PartialOrd for Reached {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+/// The least sums of weights from every switch to a leaf, over any working links (E. W. Dijkstra, 1959).
+fn lightest(fabric: &Fabric, around: &[Vec<(LinkId, SwitchId)>], leaf: SwitchId, weight: &[f64]) -> Vec<f64> {
+    let mut sum = vec![f64::INFINITY; around.len()];
+    sum[leaf.index()] = 0.0;
+    let mut heap = BinaryHeap::from([Reverse(Reached(0.0, leaf))]);
+    while let Some(Reverse(Reached(far, t))) = heap.pop() {
+        if far > sum[t.index()] {
+            continue;
+        }
+        for &(out, s) in &around[t.index()] {
+            let through = far + weight[fabric.reverse(out).index()];
+            if through < sum[s.index()] {
+                sum[s.index()] = through;
+                heap.push(Reverse(Reached(through, s)));
+            }
+        }
+    }
+    sum
 }

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from netloom.cli.shared import inputs, options, outputs, results, users
+from netloom.cli.shared.exits import UsageError
 from netloom.cli.shared.lanes import check as check_lanes
 from netloom.cli.shared.lanes import with_lanes
 from netloom.cli.shared.options import Searching
@@ -14,6 +15,9 @@ from netloom.paths.hashing import Hashing, spread
 
 if TYPE_CHECKING:
     from netloom._core import Fabric, LinkLoads, Traffic
+
+SCHEMES = ("minimal", "valiant", "best")
+"""Routings without tables whose loads are known beforehand."""
 
 
 def loads(
@@ -26,6 +30,7 @@ def loads(
     sl2vl: Path | None = None,
     sl: Path | None = None,
     users_of: tuple[str, ...] = (),
+    write_certificate: Annotated[Path | None, options.OUTPUT_PATH] = None,
     roots: str | None = None,
     groups: str | None = None,
     hottest: Annotated[int, options.COUNT] = results.HOTTEST,
@@ -38,8 +43,8 @@ def loads(
     fabric
         A dump of InfiniBand's tools, a table of cables, an ibsim net file, or a generator spec (`quartz1`).
     routes
-        A file of routes, an engine's name (`ftree`), or `ecmp:pairs=4,draws=20`: every switch chooses by a
-        hash of the flow.
+        A file of routes, an engine's name (`ftree`), `ecmp:pairs=4,draws=20`: every switch chooses by a
+        hash of the flow; or a scheme: `minimal`, `valiant` (detours), `best` (what any routing could do).
     traffic
         Traffic over hosts (.mtx, .csv, .txt, .npz, .npy, .parquet), a recorded run (.ti, its index or folder,
         .goal), a jobs file (.toml), or a pattern spec.
@@ -53,6 +58,8 @@ def loads(
     users_of
         A cable, by one of its ends (`leaf03[7]`, `0xGUID[7]`): which pairs and jobs use it, in both
         directions, with bytes. May be given several times.
+    write_certificate
+        With a scheme: write the proof of the bound of any ways here (.json), for `netloom check`.
     roots
         Switches on top of up*/down* ways: names or GUIDs, with commas, or OpenSM's `root_guid_file`. Below
         them the distance counts, then the GUID. [default: chosen by what the ways can carry]
@@ -73,9 +80,16 @@ def loads(
     cables = users.found(net, users_of)
     demand = run.traffic(traffic, net)
     hashing = Hashing.parse(routes)
-    if hashing is not None:
+    if hashing is not None or routes in SCHEMES:
         given = {"--paths": paths, "--sl2vl": sl2vl, "--sl": sl, "--users-of": users_of or None}
-        return _hashed(run, net, demand, hashing, [name for name, value in given.items() if value], hottest)
+        refused = [name for name, value in given.items() if value]
+        if refused:
+            raise UsageError(f"{refused[0]}: expected routes that are tables, found {routes}")
+        if hashing is None:
+            return _of_scheme(run, net, demand, routes, hottest, write_certificate)
+        return _hashed(run, net, demand, hashing, hottest)
+    if write_certificate is not None:
+        raise UsageError(f"--write-certificate: expected a scheme ({', '.join(SCHEMES)}), found {routes}")
     tables = run.with_paths(run.routes(routes, net, demand), paths)
     tables = with_lanes(run, net, tables, sl2vl, sl)
     with run.timed("loads"), run.blaming(routes):
@@ -98,15 +112,29 @@ def loads(
     )
 
 
-def _hashed(
-    run: Run, net: Fabric, demand: Traffic, hashing: Hashing, refused: list[str], hottest: int
+def _of_scheme(
+    run: Run, net: Fabric, demand: Traffic, scheme: str, hottest: int, certificate: Path | None
 ) -> int:
+    """The loads that a scheme is expected to make, and the rate that they allow."""
+    with run.timed("loads"), run.blaming(scheme):
+        found = run.scheme_loads(net, demand, scheme)
+    rate = found.host_bytes_max / found.max_seconds if found.max_seconds else None
+    proof = None if certificate is None else run.write(found.certificate.to_json().encode(), certificate)
+    result: dict[str, Any] = {
+        **results.loads_result(net, found, demand, count=hottest),
+        "throughput": found.throughput,
+        "rate_bytes_per_s": rate,
+        "certificate": proof,
+        "findings": run.findings,
+    }
+    _write(run, net, found, result)
+    return run.finish(result, lambda: results.loads_text(result), interrupted=found.stopped == "interrupted")
+
+
+def _hashed(run: Run, net: Fabric, demand: Traffic, hashing: Hashing, hottest: int) -> int:
     """The loads of flows that choose by a hash: those of the median draw, and the spread over the draws."""
     from netloom import _core
-    from netloom.cli.shared.exits import UsageError
 
-    if refused:
-        raise UsageError(f"{refused[0]}: expected routes that are tables; ecmp chooses flow by flow")
     run.keeps()
     with run.timed("loads"):
         found, most = _core.ecmp_loads(

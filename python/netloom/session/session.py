@@ -391,6 +391,22 @@ class Session:
             time_limit=self.left,
         )
 
+    def scheme_loads(self, fabric: Fabric, traffic: Traffic, scheme: str) -> LinkLoads:
+        """What a scheme carries, within the budgets given."""
+        from netloom import _core
+
+        self.keeps()
+        with self.progress("loads") as progress:
+            return _core.scheme_loads(
+                fabric,
+                traffic,
+                scheme,  # type: ignore[arg-type] # one of `SCHEMES`
+                threads=self.threads,
+                work=self.work,
+                time_limit=self.left,
+                progress=progress,
+            )
+
     def made_for(self, name: str, fabric: Fabric, traffic: Traffic) -> Optimized:
         """Routes made for a traffic by AFAR, one colouring or the optimiser, within the budgets given."""
         from netloom import _core

@@ -61,6 +61,8 @@ def loads_rows(result: Mapping[str, Any]) -> list[tuple[str, str]]:
         rows.append(_by_lane(result["lane_loads"]))
     if "spread" in result:
         rows.append(_over_draws(result["spread"]))
+    if "throughput" in result:
+        rows.append(("throughput", _throughput(result)))
     if result["traffic_matched_by"] == "number":
         rows.append(("traffic", "matched to hosts by number: it does not say their names"))
     if result["stopped"] is not None:
@@ -72,6 +74,13 @@ def _by_lane(loads: list[float]) -> tuple[str, str]:
     """`load by lane  32 B on lane 0, 4 B on lane 1, at most`."""
     told = ", ".join(f"{render.size(load)} on lane {lane}" for lane, load in enumerate(loads))
     return ("load by lane", f"at most {told}")
+
+
+def _throughput(result: Mapping[str, Any]) -> str:
+    """`0.4844 of a host link, 6.05 GB/s of the busiest host`."""
+    rate = result["rate_bytes_per_s"]
+    told = f"{result['throughput']:.4g} of a host link"
+    return told if rate is None else f"{told}, {render.size(rate)}/s of the busiest host"
 
 
 def _over_draws(spread: Mapping[str, Any]) -> tuple[str, str]:

@@ -108,7 +108,7 @@ def _again() -> None:
 
 
 def _interrupt(*_: Any) -> None:
-    critical = sys.modules.get("netloom.critical")
+    critical: Any = sys.modules.get("netloom.critical")
     if critical is not None and critical.uninterrupted and not guard.heard:
         guard.heard = critical.waits = True
         return
