@@ -363,9 +363,7 @@ fn graph(fabric: &Fabric, around: &Around, most: u32, leaf: SwitchId, supply: &[
                 };
                 dag.link.push(link.0);
                 dag.target.push(target);
-                // The nearer, the more at first.
-                let nearer = hops[t.index()] + 1 == hops[s.index()];
-                dag.split.push(fabric.relative_capacity(link) * if nearer { 1.0 } else { 1e-3 });
+                dag.split.push(fabric.relative_capacity(link));
             }
             let total: f64 = dag.split[begin..].iter().sum();
             dag.split[begin..].iter_mut().for_each(|split| *split /= total);
