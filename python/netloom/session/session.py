@@ -391,6 +391,24 @@ class Session:
             time_limit=self.left,
         )
 
+    def ecmp_loads(
+        self, fabric: Fabric, traffic: Traffic, *, pairs: int, draws: int
+    ) -> tuple[LinkLoads, list[float]]:
+        """Loads of flows that choose by a hash: the median draw's, and the largest load of every draw."""
+        from netloom import _core
+
+        self.keeps()
+        return _core.ecmp_loads(
+            fabric,
+            traffic,
+            pairs=pairs,
+            draws=draws,
+            seed=self.seed,
+            threads=self.threads,
+            work=self.work,
+            time_limit=self.left,
+        )
+
     def made_for(self, name: str, fabric: Fabric, traffic: Traffic) -> Optimized:
         """Routes made for a traffic by AFAR, one colouring or the optimiser, within the budgets given."""
         from netloom import _core
