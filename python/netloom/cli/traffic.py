@@ -14,12 +14,15 @@ from netloom.findings import bad, finding
 from netloom.optimizing import told_error
 from netloom.session import jobs_file
 from netloom.session.sources import is_stdin
+from netloom.training import collective
 
 if TYPE_CHECKING:
     from netloom._core import Fabric, Job, Traffic
     from netloom.hierarchy import Hierarchy
 
 ENDINGS = (".mtx", ".mtx.gz", ".csv", ".csv.gz", ".npz", ".parquet")
+_SCHEDULES = (".goal", ".goal.gz")
+"""What only collectives are written as: they know which message waits for which."""
 
 
 def new(
@@ -36,21 +39,25 @@ def new(
     ----------
     pattern
         `bisection`, `bisection-shuffle:seed=1,noise=0.05`, `stencil:16x16x12,periodic`, `all-to-all`,
-        `permutation:seed=1`, ….
+        `permutation:seed=1`, …; or a collective as NCCL does it: `nccl-ring:machines=8,gpus=8,bytes=1GiB`.
     fabric
         The fabric whose hosts are the endpoints.
     endpoints
         The number of endpoints instead of a fabric.
     options
-        Common options; the ending after `-o` names the format: .mtx, .csv (also .gz), .npz, .parquet.
+        Common options; the ending after `-o` names the format: .mtx, .csv (also .gz), .npz, .parquet; of
+        NCCL's collectives also .goal (also .gz), a schedule that `netloom simulate` runs as a trace.
     """
     from netloom import _core
     from netloom.errors import TrafficError
 
     if fabric is not None and endpoints is not None:
         raise UsageError("traffic new takes a FABRIC or --endpoints, not both")
-    run = Run("traffic-new", options or Seeded(), endings=ENDINGS)
+    nccl = collective.named(pattern)
+    run = Run("traffic-new", options or Seeded(), endings=ENDINGS + (_SCHEDULES if nccl else ()))
     net = None if fabric is None else run.fabric(fabric)
+    if nccl:
+        return _nccl(run, pattern, net, endpoints)
     if net is not None and _core.is_pattern(pattern):
         demand = run.traffic(pattern, net)
     else:
@@ -59,6 +66,25 @@ def new(
     if net is not None and demand.endpoints != net.hosts:
         raise TrafficError(f"{pattern} has {demand.endpoints} endpoints, the fabric {net.hosts} hosts")
     result = {**summary(demand), "output": write(run, demand)}
+    return run.finish(result, lambda: text(result))
+
+
+def _nccl(run: Run, spec: str, net: Fabric | None, endpoints: int | None) -> int:
+    """A collective of NCCL: what it sends between machines, or its schedule."""
+    from netloom.errors import SpecError
+    from netloom.training.schedule import goal
+
+    what = collective.Collective.parse(spec, net)
+    if endpoints not in (None, what.ranks):
+        raise SpecError(f"{spec}: expected --endpoints {what.ranks}, its ranks, found {endpoints}")
+    demand = run.traffic(spec, net)
+    if run.has_product and not run.product_to_stdout and outputs.ending(run.options.output) == ".goal":
+        with run.timed("write"):
+            data = goal(what).encode()
+        written = run.write(data)
+    else:
+        written = write(run, demand)
+    result = {**summary(demand), "inside_machines": what.inside, "output": written}
     return run.finish(result, lambda: text(result))
 
 
@@ -309,6 +335,7 @@ def text(result: dict[str, Any]) -> str:
         ("endpoints", f"{count(result['endpoints'])} ({what})"),
         ("pairs", f"{count(result['pairs'])} ({per_pair} each)"),
         ("bytes", size(result["total_bytes"]) + _made_of(result["bytes"])),
+        *_inside(result.get("inside_machines")),
         ("senders", f"{count(result['sources'])} ({partners})"),
         ("receivers", count(result["destinations"])),
     ]
@@ -341,6 +368,11 @@ def text(result: dict[str, Any]) -> str:
         header = ["job", *numbers, "first host"]
         out += "\n\n" + render.table(header, cells, right=[*range(1, len(numbers) + 1)])
     return out + render.findings(result.get("findings", ()))
+
+
+def _inside(stays: float | None) -> list[tuple[str, str]]:
+    """What no link of the fabric sees, where ranks of a machine talk inside it."""
+    return [] if stays is None else [("inside", f"{render.size(stays)} more between adapters of one machine")]
 
 
 def _levels_text(used: Mapping[str, Any]) -> str:

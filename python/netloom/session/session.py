@@ -33,6 +33,7 @@ from netloom.session.sources import (
     split_plane,
 )
 from netloom.shown import units
+from netloom.training import collective
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -290,6 +291,9 @@ class Session:
                 data = self.read(role, source)
                 format = _core.traffic_format(data)
                 return _core.Traffic.parse(data, format, label=source, collectives=collectives)
+            if collective.named(source):
+                self.note_input(role, source, None)
+                return collective.Collective.parse(source, fabric).traffic(fabric)
             if _core.is_pattern(source):
                 self.note_input(role, source, None)
             elif os.path.isfile(source):
