@@ -226,6 +226,22 @@ def test_rings_stay_on_their_rail():
     assert (rail[source] != rail[target]).any()
 
 
+def test_machines_on_one_leaf_need_queue_pairs_and_rails_do_not():
+    # 8 adapters a machine on one leaf, machines in order: 33, 80 and 100 % of line with 1, 4, 16 queue pairs.
+    fabric = nl.Fabric.generate("two-level:leaves=32,hosts=32,spines=32,speed=NDR")
+    ring = Collective.parse("nccl-ring:machines=128,gpus=8,bytes=4MB", fabric).traffic(fabric)
+    line = ring.to_scipy().sum(axis=1).max()
+    for pairs, percent in ((1, 33), (4, 80), (16, 100)):
+        loads, _ = nl.ecmp_loads(fabric, ring, pairs=pairs, draws=100)
+        assert 100 * line / loads.max == pytest.approx(percent, abs=5)
+    unit = nl.Fabric.generate("rail:units=1,machines=32,rails=8")
+    apart = Collective.parse("nccl-ring:bytes=4MB", unit).traffic(unit)
+    assert nl.ecmp_loads(unit, apart)[0].max_between_switches == 0
+    two = nl.Fabric.generate("rail:units=2,machines=32,rails=8")
+    across = Collective.parse("nccl-ring:bytes=4MB", two).traffic(two)
+    assert nl.ecmp_loads(two, across)[0].max_between_switches > 0
+
+
 def test_pxn_and_machines_keep_all_bytes():
     apart = Collective.parse("nccl-pairs:machines=3,gpus=4,bytes=1200")
     joined = Collective.parse("nccl-pairs:machines=3,gpus=4,bytes=1200,pxn=on")

@@ -15,10 +15,12 @@ from netloom.optimizing import told_error
 from netloom.session import jobs_file
 from netloom.session.sources import is_stdin
 from netloom.training import collective
+from netloom.training import placed as of_jobs
 
 if TYPE_CHECKING:
     from netloom._core import Fabric, Job, Traffic
     from netloom.hierarchy import Hierarchy
+    from netloom.training.placed import Ranked
 
 ENDINGS = (".mtx", ".mtx.gz", ".csv", ".csv.gz", ".npz", ".parquet")
 _SCHEDULES = (".goal", ".goal.gz")
@@ -139,8 +141,11 @@ def place(
     /,
     *,
     collectives: Collectives = "all",
+    local: bool = False,
+    order: Literal["leaf"] | None = None,
     write_rankfile: Annotated[Path | None, options.OUTPUT_PATH] = None,
     write_hostfile: Annotated[Path | None, options.OUTPUT_PATH] = None,
+    write_torchrun: Annotated[Path | None, options.OUTPUT_PATH] = None,
     options: Seeded | None = None,
 ) -> int:
     """Place the jobs of a jobs file on a fabric's hosts.
@@ -153,10 +158,16 @@ def place(
         A jobs file (.toml).
     collectives
         Whether collectives of traces count; `none` overrides the file.
+    local
+        Ranks of one machine talk inside it, whatever adapters they have: these bytes are left out and told.
+    order
+        `leaf`: every job keeps its hosts, and its machines change places so that ranks follow the leaves.
     write_rankfile
         Write the machine of every rank for `mpirun --rankfile` of Open MPI; of one job.
     write_hostfile
         Write the machine of every rank for `SLURM_HOSTFILE=FILE srun --distribution=arbitrary`; of one job.
+    write_torchrun
+        Write what torchrun is given on every machine: its node rank, ranks a machine; of one job.
     options
         Common options; `--seed` overrides the file's.
     """
@@ -165,7 +176,7 @@ def place(
     if is_stdin(str(jobs)):
         raise UsageError("a jobs file cannot come from standard input: its paths are relative to it")
     run = Run("traffic-place", options or Seeded(), endings=ENDINGS)
-    launchers = {"rankfile": write_rankfile, "hostfile": write_hostfile}
+    launchers = {"rankfile": write_rankfile, "hostfile": write_hostfile, "torchrun": write_torchrun}
     for name, path in launchers.items():
         if path is not None:
             run.also_writes(path, f"--write-{name}")
@@ -173,10 +184,17 @@ def place(
     run.read("jobs", str(jobs))
     with run.timed("place"):
         try:
-            demand, placed = _core.place_jobs(net, jobs, seed=run.given_seed, collectives=collectives)
+            read, placed = _core.place_jobs(net, jobs, seed=run.given_seed, collectives=collectives)
         except OSError as error:
             jobs_file.raise_in_jobs(jobs, error)
     run.note_jobs(jobs)
+    demand, stays, ranked = read, None, list["Job | Ranked"](placed)
+    with run.timed("place"):
+        if order:
+            demand, moved = of_jobs.by_leaf(demand, placed, net)
+            ranked = [*moved]
+        if local:
+            demand, stays = of_jobs.outside(demand, net)
     table = net.host_table()
     rows = [
         {
@@ -187,17 +205,26 @@ def place(
             "leaves": len(set(table["leaf"][job.hosts].tolist())),
             "first_host": net.host_names[int(job.hosts[0])] if len(job.hosts) else None,
         }
-        for job in placed
+        for job in ranked
     ]
-    jobs_of = [{**row, "placement": where(job, table)} for row, job in zip(rows, placed, strict=True)]
+    jobs_of = [{**row, "placement": where(job, table)} for row, job in zip(rows, ranked, strict=True)]
     made = {name: _for_launcher(name, jobs_of, str(jobs)) for name, path in launchers.items() if path}
-    result = {**summary(demand), "jobs": jobs_of, "output": write(run, demand)}
+    # What was read, and the pairs that are left of it.
+    told = summary(read)
+    kept = {key: told[key] for key in ("bytes", "phases", "findings")}
+    result = {
+        **summary(demand),
+        **kept,
+        "inside_machines": stays,
+        "jobs": jobs_of,
+        "output": write(run, demand),
+    }
     result |= {name: run.write(made[name], path) if path else None for name, path in launchers.items()}
     return run.finish(result, lambda: text(result), rows=rows)
 
 
 def _for_launcher(name: str, jobs: Sequence[Mapping[str, Any]], label: str) -> bytes:
-    """A rank file of Open MPI or a list of hosts for Slurm, of the only job."""
+    """What a launcher takes, of the only job."""
     from netloom import rankfile
     from netloom.errors import PlaceError
 
@@ -205,12 +232,13 @@ def _for_launcher(name: str, jobs: Sequence[Mapping[str, Any]], label: str) -> b
         raise UsageError(f"--write-{name} is about one job, {label} has {len(jobs)} (copies count)")
     machines = [row["machine"] for row in jobs[0]["placement"]]
     try:
-        return rankfile.rankfile(machines) if name == "rankfile" else rankfile.hostfile(machines)
+        data: bytes = getattr(rankfile, name)(machines)
+        return data
     except PlaceError as error:
         raise PlaceError(f"{label}: --write-{name}: {error}") from None
 
 
-def where(job: Job, table: dict[str, Any]) -> list[dict[str, Any]]:
+def where(job: Job | Ranked, table: dict[str, Any]) -> list[dict[str, Any]]:
     """Machine, adapter and host of every rank of a job; `table` is the fabric's host table."""
     keys = {"machine": table["machine"], "adapter": table["adapter"], "host": table["name"]}
     return [
@@ -347,7 +375,7 @@ def text(result: dict[str, Any]) -> str:
         rows.append(("fits the fabric", "yes" if result["fits"] else f"no: {result['misfit']}"))
     if result.get("output"):
         rows.append(("written", result["output"]))
-    rows += [(name, result[name]) for name in ("rankfile", "hostfile") if result.get(name)]
+    rows += [(name, result[name]) for name in ("rankfile", "hostfile", "torchrun") if result.get(name)]
     out = render.pairs(rows)
     if result.get("phase_list"):
         cells = [
