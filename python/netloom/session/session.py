@@ -33,7 +33,7 @@ from netloom.session.sources import (
     split_plane,
 )
 from netloom.shown import units
-from netloom.training import collective
+from netloom.training import collective, recorded
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -294,6 +294,8 @@ class Session:
             if collective.named(source):
                 self.note_input(role, source, None)
                 return collective.Collective.parse(source, fabric).traffic(fabric)
+            if recorded.is_recording(source):
+                return self._nccl(source, role)
             if _core.is_pattern(source):
                 self.note_input(role, source, None)
             elif os.path.isfile(source):
@@ -312,6 +314,19 @@ class Session:
             if ending(Path(source)) == ".toml" and os.path.isfile(source):
                 self.note_jobs(Path(source))
             return traffic
+
+    def _nccl(self, folder: str, role: str) -> Traffic:
+        """What ranks sent between machines, of a folder that the plug-in for NCCL wrote."""
+        from netloom.errors import FormatError
+
+        found = recorded.files(folder)
+        if len(found) > recorded.MOST_PROCESSES:
+            raise FormatError(f"{folder}: expected at most {recorded.MOST_PROCESSES:,} files of processes")
+        processes = [recorded.parse(self.read(role, str(path)), str(path)) for path in found]
+        traffic, notes = recorded.traffic(processes, folder)
+        for text in notes:
+            self.note(f"{folder}: {text}")
+        return traffic
 
     def routes(
         self,
