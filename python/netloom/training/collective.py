@@ -19,6 +19,7 @@ Sources: NVIDIA/nccl, `src/graph`, `src/device`; nccl-tests, `doc/PERFORMANCE.md
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -50,14 +51,15 @@ MOST_PAIRS = 50_000_000
 
 
 def named(spec: str) -> bool:
-    """Whether a spec is about one of these.
+    """Whether a spec is about one of these, or means one that there is not; a file is a file.
 
     Examples
     --------
-    >>> named("nccl-ring:ranks=4"), named("ring:ranks=4")
-    (True, False)
+    >>> named("nccl-ring:ranks=4"), named("ring:ranks=4"), named("nccl-rings:ranks=4")
+    (True, False, True)
     """
-    return spec.partition(":")[0] in ALGORITHMS
+    word = spec.partition(":")[0]
+    return word in ALGORITHMS or (word.startswith("nccl-") and not os.path.exists(spec))
 
 
 @dataclass(frozen=True)
@@ -106,12 +108,14 @@ class Collective:
         2
         """
         word, colon, rest = spec.partition(":")
+        if word not in ALGORITHMS:
+            raise SpecError(f'{spec}: expected one of {", ".join(ALGORITHMS)}, found "{word}"')
         given: dict[str, str] = {}
         for part in rest.split(",") if colon else []:
             key, equals, value = part.partition("=")
             if key not in _KEYS[word] or key in given or not equals:
                 keys = ", ".join(f"{key}=" for key in _KEYS[word])
-                raise SpecError(f'{spec}: expected {keys} each once, found "{part}"')
+                raise SpecError(f'{spec}: expected {keys}, each once, found "{part}"')
             given[key] = value
         if "ranks" in given and ("machines" in given or "gpus" in given):
             raise SpecError(f"{spec}: expected ranks=, one a machine, or machines= and gpus=, found both")
