@@ -23,12 +23,14 @@ import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from netloom.errors import SpecError
 from netloom.training.trees import trees
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
+
     from netloom._core import Fabric, Traffic
 
 ALGORITHMS = {
@@ -46,7 +48,7 @@ _UNITS = {"": 1, "B": 1, "kB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
 _UNITS |= {"KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40}
 MOST_BYTES = 1 << 44
 MOST_RANKS = 1 << 20
-MOST_PAIRS = 50_000_000
+MOST_PAIRS = 20_000_000
 """Most pairs of ranks of one traffic: beyond, memory would be gigabytes."""
 
 
@@ -181,15 +183,15 @@ class Collective:
         if self.algorithm == "nccl-pairs":
             yield from self._pairs()
             return
+        both = trees(self.machines) if self.algorithm == "nccl-tree" else ()
         for channel in range(self.channels):
             whole = part(channel, self.channels, self.bytes)
             for machine in range(self.machines):
                 here = self.adapter(machine, channel)
-                if self.algorithm == "nccl-ring":
+                if not both:
                     last = machine * self.gpus + self.gpus - 1
                     yield here, self.adapter(machine + 1, channel), self._sent(last, whole)
-                    continue
-                for tree, places in enumerate(trees(self.machines)):
+                for tree, places in enumerate(both):
                     half, place = part(tree, 2, whole), places[machine]
                     ends = place.children if place.parent is None else (place.parent, *place.children)
                     yield from ((here, self.adapter(end, channel), half) for end in ends)
@@ -211,6 +213,22 @@ class Collective:
                 elif to % self.gpus == gpu:
                     yield rank, to, self.gpus * size
 
+    def _pair_columns(self) -> npt.NDArray[Any]:
+        """The flows of `_pairs` as columns, of millions of pairs at once."""
+        import numpy as np
+
+        ranks, gpus = np.arange(self.ranks), self.gpus
+        if self.pxn:
+            machines = np.arange(self.machines)
+            source = np.repeat(ranks, self.machines)
+            target = (machines[None, :] * gpus + ranks[:, None] % gpus).reshape(-1)
+        else:
+            source, target = np.repeat(ranks, self.ranks), np.tile(ranks, self.ranks)
+        leaves = source // gpus != target // gpus
+        pieces = np.array([part(rank, self.ranks, self.bytes) for rank in range(self.ranks)])
+        sizes = pieces[target] * (gpus if self.pxn else 1)
+        return np.stack([source, target, sizes])[:, leaves]
+
     @property
     def pairs(self) -> int:
         """At most so many flows."""
@@ -226,12 +244,8 @@ class Collective:
             return within * self.bytes * (self.machines if self.pxn else 1)
         if self.algorithm == "nccl-tree":
             return 2 * self.machines * within * self.bytes
-        return sum(
-            self._sent(rank, part(channel, self.channels, self.bytes))
-            for channel in range(self.channels)
-            for rank in range(self.ranks)
-            if self.machines == 1 or rank % self.gpus != within
-        )
+        # What every rank sends on, less what leaves a machine.
+        return self.steps * self.bytes - sum(size for _, _, size in self.flows())
 
     def traffic(self, fabric: Fabric | None = None) -> Traffic:
         """All that it sends between machines, at once; over a fabric's hosts where one is given.
@@ -252,7 +266,10 @@ class Collective:
 
         if self.pairs > MOST_PAIRS:
             raise SpecError(f"{self.algorithm}: expected at most {MOST_PAIRS:,} pairs, found {self.pairs:,}")
-        columns = np.array(list(self.flows()), dtype=np.int64).reshape(-1, 3).T
+        if self.algorithm == "nccl-pairs" and self.machines > 1:
+            columns = self._pair_columns()
+        else:
+            columns = np.array(list(self.flows()), dtype=np.int64).reshape(-1, 3).T
         columns = columns[:, columns[2] > 0]
         ends = self.ranks if fabric is None else fabric
         return _core.Traffic.from_triples(ends, columns[0], columns[1], columns[2].astype(float))
