@@ -174,7 +174,7 @@ def choices(
     for order in ORDERS:
         jobs = placed(fabric, order=order, bytes=BYTES, seed=session.seed)
         every = sum((job.traffic for job in jobs[1:]), jobs[0].traffic)
-        best = session.made_for("optimize", fabric, every).routes
+        best = session.routes("optimize", fabric, every)
         for name in ROUTES:
             if name in ("ftree", "optimized"):
                 tables = best if name == "optimized" else session.routes(name, fabric, every)
