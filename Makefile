@@ -38,7 +38,8 @@ BUDGET := 9 minutes and 1,050 CPU s on 2 quiet cores, from a fresh clone
 RECORDER := python/netloom/native/libnetloom_record.so python/netloom/native/libnetloom_events.so
 DATAPLANE := python/netloom/native/dataplane
 DATAPLANE_SOURCES := $(wildcard dataplane/*.h dataplane/bpf/* dataplane/p4/*)
-NATIVE := $(RECORDER) $(DATAPLANE)/.copied
+NCCL := python/netloom/native/libnetloom_nccl.so
+NATIVE := $(RECORDER) $(NCCL) $(DATAPLANE)/.copied
 RECORDER_SOURCES := $(wildcard native/recorder/*)
 
 .PHONY: build native wheels demo check test lint lint-rust lint-python fmt test-rust test-python test-exec bench study scale validate inferred hostile man site lock fuzz clean need
@@ -197,6 +198,10 @@ python/netloom/native/libnetloom_events.so: WRAPPERS := events
 python/netloom/native/libnetloom_events.so: DEFINE := -DEVENTS=1
 $(RECORDER): python/netloom/native/lib%.so: $(RECORDER_SOURCES) | need
 	@$(RECORDER_CC)
+
+# The plug-in that NCCL loads (docs/decisions/0062-nccl-is-recorded-by-its-own-interface.md).
+$(NCCL): native/nccl/profiler.c | need
+	@mkdir -p $(@D) && $(CC) -O2 -g0 -shared -fPIC -fvisibility=hidden -Wall -Wextra -Werror $< -o $@ -lpthread
 
 # What wheels bring to compile where it runs (docs/decisions/0030-bpf-programs-are-compiled-where-they-run.md).
 $(DATAPLANE)/.copied: $(DATAPLANE_SOURCES)

@@ -61,7 +61,7 @@ VERBS += [
 
 SEARCHING = {
     *("route", "loads", "path", "optimize", "counters synth", "simulate", "noise", "sample run"),
-    *("loop run", "loop table", "plot loads", "plot cables", "report", "demo"),
+    *("loop run", "loop table", "plot loads", "plot cables", "report", "demo", "study training"),
 }
 """Verbs that make routes, or prove bounds: a budget ends that."""
 THREADED = SEARCHING | {

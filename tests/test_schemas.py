@@ -89,6 +89,7 @@ RUNS: dict[str, list[str]] = {
     "study-list": ["study", "list"],
     "bandwidth-study": ["study", "bandwidth"],
     "hashes-study": ["study", "hashes"],
+    "training-study": ["study", "training", "--fabric", "two-level:leaves=8,hosts=4,spines=4"],
     "study-page": ["study", "page", "FIGURES", "-o", "x.md"],
     "static-study": ["study", "table32", "bisection", "--fabric", "SMALL", "--each", "10"],
     "examples": ["examples", "first"],

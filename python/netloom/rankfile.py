@@ -1,10 +1,12 @@
-"""Placements as job launchers take them: a rank file of Open MPI, a list of hosts for Slurm.
+"""Placements as job launchers take them: a rank file of Open MPI, hosts for Slurm, torchrun's options.
 
-Both say the machine of every rank. Open MPI's also says a slot, which is the rank's number on its machine:
-ranks are bound to cores in the order in which netloom deals them to adapters. Neither can say the adapter.
+All say the machine of every rank. Open MPI's also says a slot, which is the rank's number on its machine:
+ranks are bound to cores in the order in which netloom deals them to adapters. torchrun numbers ranks machine
+by machine: rank = node rank x processes a machine + local rank. None of them can say the adapter.
 
 Sources: Open MPI 4.1, `man mpirun`, "Rankfiles" (`rank N=HOST slot=LIST`); Slurm, `man srun`,
-`SLURM_HOSTFILE` with `--distribution=arbitrary` (a name a task, a line each).
+`SLURM_HOSTFILE` with `--distribution=arbitrary` (a name a task, a line each); PyTorch 2, *torchrun*,
+`--node-rank`, `--nproc-per-node`, `--master-addr`.
 """
 
 from __future__ import annotations
@@ -79,6 +81,47 @@ def hostfile(machines: Sequence[str]) -> bytes:
     """
     _check(machines, "Slurm")
     return "".join(f"{machine}\n" for machine in machines).encode()
+
+
+def torchrun(machines: Sequence[str]) -> bytes:
+    """For torchrun: what it is given on every machine.
+
+    Parameters
+    ----------
+    machines : sequence of str
+        The machine of every rank.
+
+    Returns
+    -------
+    bytes
+        A line a machine: its name, a tab, the options.
+
+    Raises
+    ------
+    PlaceError
+        If ranks are not numbered machine by machine, as many on each, or a machine's name is none that can
+        be reached.
+
+    Examples
+    --------
+    >>> print(torchrun(["g1", "g1", "g0", "g0"]).decode().expandtabs(4), end="")
+    g1  --nnodes=2 --nproc-per-node=2 --node-rank=0 --master-addr=g1
+    g0  --nnodes=2 --nproc-per-node=2 --node-rank=1 --master-addr=g1
+    """
+    _check(machines, "torchrun")
+    nodes = list(dict.fromkeys(machines))
+    each = len(machines) // max(1, len(nodes))
+    for rank, machine in enumerate(machines):
+        if nodes[min(rank // each, len(nodes) - 1)] != machine or len(nodes) * each != len(machines):
+            raise PlaceError(
+                "torchrun numbers ranks machine by machine, as many on each: "
+                f"expected so, found rank {rank} of {len(machines)} on {machine}"
+            )
+    options = f"--nnodes={len(nodes)} --nproc-per-node={each}"
+    lines = (
+        f"{node}\t{options} --node-rank={at} --master-addr={nodes[0]}\n" for at, node in enumerate(nodes)
+    )
+    return "".join(lines).encode()
 
 
 def _check(machines: Sequence[str], who: str) -> None:

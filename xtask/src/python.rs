@@ -30,6 +30,7 @@ const FLOORS: [&[&str]; 15] = [
         "recording",
         "slurm",
         "sparse",
+        "training",
     ],
     &["session"],
     &["frames", "gpu", "interop"],

@@ -133,20 +133,8 @@ def _of_scheme(
 
 def _hashed(run: Run, net: Fabric, demand: Traffic, hashing: Hashing, hottest: int) -> int:
     """The loads of flows that choose by a hash: those of the median draw, and the spread over the draws."""
-    from netloom import _core
-
-    run.keeps()
     with run.timed("loads"):
-        found, most = _core.ecmp_loads(
-            net,
-            demand,
-            pairs=hashing.pairs,
-            draws=hashing.draws,
-            seed=run.seed,
-            threads=run.threads,
-            work=run.work,
-            time_limit=run.left,
-        )
+        found, most = run.ecmp_loads(net, demand, pairs=hashing.pairs, draws=hashing.draws)
     result: dict[str, Any] = {
         **results.loads_result(net, found, demand, count=hottest),
         "spread": spread(most),

@@ -14,12 +14,17 @@ from netloom.findings import bad, finding
 from netloom.optimizing import told_error
 from netloom.session import jobs_file
 from netloom.session.sources import is_stdin
+from netloom.training import collective
+from netloom.training import placed as of_jobs
 
 if TYPE_CHECKING:
     from netloom._core import Fabric, Job, Traffic
     from netloom.hierarchy import Hierarchy
+    from netloom.training.placed import Ranked
 
 ENDINGS = (".mtx", ".mtx.gz", ".csv", ".csv.gz", ".npz", ".parquet")
+_SCHEDULES = (".goal", ".goal.gz")
+"""What only collectives are written as: they know which message waits for which."""
 
 
 def new(
@@ -36,21 +41,25 @@ def new(
     ----------
     pattern
         `bisection`, `bisection-shuffle:seed=1,noise=0.05`, `stencil:16x16x12,periodic`, `all-to-all`,
-        `permutation:seed=1`, ….
+        `permutation:seed=1`, …; or a collective as NCCL does it: `nccl-ring:machines=8,gpus=8,bytes=1GiB`.
     fabric
         The fabric whose hosts are the endpoints.
     endpoints
         The number of endpoints instead of a fabric.
     options
-        Common options; the ending after `-o` names the format: .mtx, .csv (also .gz), .npz, .parquet.
+        Common options; the ending after `-o` names the format: .mtx, .csv (also .gz), .npz, .parquet; of
+        NCCL's collectives also .goal (also .gz), a schedule that `netloom simulate` runs as a trace.
     """
     from netloom import _core
     from netloom.errors import TrafficError
 
     if fabric is not None and endpoints is not None:
         raise UsageError("traffic new takes a FABRIC or --endpoints, not both")
-    run = Run("traffic-new", options or Seeded(), endings=ENDINGS)
+    nccl = collective.named(pattern)
+    run = Run("traffic-new", options or Seeded(), endings=ENDINGS + (_SCHEDULES if nccl else ()))
     net = None if fabric is None else run.fabric(fabric)
+    if nccl:
+        return _nccl(run, pattern, net, endpoints)
     if net is not None and _core.is_pattern(pattern):
         demand = run.traffic(pattern, net)
     else:
@@ -59,6 +68,25 @@ def new(
     if net is not None and demand.endpoints != net.hosts:
         raise TrafficError(f"{pattern} has {demand.endpoints} endpoints, the fabric {net.hosts} hosts")
     result = {**summary(demand), "output": write(run, demand)}
+    return run.finish(result, lambda: text(result))
+
+
+def _nccl(run: Run, spec: str, net: Fabric | None, endpoints: int | None) -> int:
+    """A collective of NCCL: what it sends between machines, or its schedule."""
+    from netloom.errors import SpecError
+    from netloom.training.schedule import goal
+
+    what = collective.Collective.parse(spec, net)
+    if endpoints not in (None, what.ranks):
+        raise SpecError(f"{spec}: expected --endpoints {what.ranks}, its ranks, found {endpoints}")
+    demand = run.traffic(spec, net)
+    if run.has_product and not run.product_to_stdout and outputs.ending(run.options.output) == ".goal":
+        with run.timed("write"):
+            data = goal(what).encode()
+        written = run.write(data)
+    else:
+        written = write(run, demand)
+    result = {**summary(demand), "inside_machines": what.inside, "output": written}
     return run.finish(result, lambda: text(result))
 
 
@@ -113,8 +141,11 @@ def place(
     /,
     *,
     collectives: Collectives = "all",
+    local: bool = False,
+    order: Literal["leaf"] | None = None,
     write_rankfile: Annotated[Path | None, options.OUTPUT_PATH] = None,
     write_hostfile: Annotated[Path | None, options.OUTPUT_PATH] = None,
+    write_torchrun: Annotated[Path | None, options.OUTPUT_PATH] = None,
     options: Seeded | None = None,
 ) -> int:
     """Place the jobs of a jobs file on a fabric's hosts.
@@ -127,10 +158,16 @@ def place(
         A jobs file (.toml).
     collectives
         Whether collectives of traces count; `none` overrides the file.
+    local
+        Ranks of one machine talk inside it, whatever adapters they have: these bytes are left out and told.
+    order
+        `leaf`: every job keeps its hosts, and its machines change places so that ranks follow the leaves.
     write_rankfile
         Write the machine of every rank for `mpirun --rankfile` of Open MPI; of one job.
     write_hostfile
         Write the machine of every rank for `SLURM_HOSTFILE=FILE srun --distribution=arbitrary`; of one job.
+    write_torchrun
+        Write what torchrun is given on every machine: its node rank, ranks a machine; of one job.
     options
         Common options; `--seed` overrides the file's.
     """
@@ -139,7 +176,7 @@ def place(
     if is_stdin(str(jobs)):
         raise UsageError("a jobs file cannot come from standard input: its paths are relative to it")
     run = Run("traffic-place", options or Seeded(), endings=ENDINGS)
-    launchers = {"rankfile": write_rankfile, "hostfile": write_hostfile}
+    launchers = {"rankfile": write_rankfile, "hostfile": write_hostfile, "torchrun": write_torchrun}
     for name, path in launchers.items():
         if path is not None:
             run.also_writes(path, f"--write-{name}")
@@ -147,10 +184,17 @@ def place(
     run.read("jobs", str(jobs))
     with run.timed("place"):
         try:
-            demand, placed = _core.place_jobs(net, jobs, seed=run.given_seed, collectives=collectives)
+            read, placed = _core.place_jobs(net, jobs, seed=run.given_seed, collectives=collectives)
         except OSError as error:
             jobs_file.raise_in_jobs(jobs, error)
     run.note_jobs(jobs)
+    demand, stays, ranked = read, None, list["Job | Ranked"](placed)
+    with run.timed("place"):
+        if order:
+            demand, moved = of_jobs.by_leaf(demand, placed, net)
+            ranked = [*moved]
+        if local:
+            demand, stays = of_jobs.outside(demand, net)
     table = net.host_table()
     rows = [
         {
@@ -161,17 +205,26 @@ def place(
             "leaves": len(set(table["leaf"][job.hosts].tolist())),
             "first_host": net.host_names[int(job.hosts[0])] if len(job.hosts) else None,
         }
-        for job in placed
+        for job in ranked
     ]
-    jobs_of = [{**row, "placement": where(job, table)} for row, job in zip(rows, placed, strict=True)]
+    jobs_of = [{**row, "placement": where(job, table)} for row, job in zip(rows, ranked, strict=True)]
     made = {name: _for_launcher(name, jobs_of, str(jobs)) for name, path in launchers.items() if path}
-    result = {**summary(demand), "jobs": jobs_of, "output": write(run, demand)}
+    # What was read, and the pairs that are left of it.
+    told = summary(read)
+    kept = {key: told[key] for key in ("bytes", "phases", "findings")}
+    result = {
+        **summary(demand),
+        **kept,
+        "inside_machines": stays,
+        "jobs": jobs_of,
+        "output": write(run, demand),
+    }
     result |= {name: run.write(made[name], path) if path else None for name, path in launchers.items()}
     return run.finish(result, lambda: text(result), rows=rows)
 
 
 def _for_launcher(name: str, jobs: Sequence[Mapping[str, Any]], label: str) -> bytes:
-    """A rank file of Open MPI or a list of hosts for Slurm, of the only job."""
+    """What a launcher takes, of the only job."""
     from netloom import rankfile
     from netloom.errors import PlaceError
 
@@ -179,12 +232,13 @@ def _for_launcher(name: str, jobs: Sequence[Mapping[str, Any]], label: str) -> b
         raise UsageError(f"--write-{name} is about one job, {label} has {len(jobs)} (copies count)")
     machines = [row["machine"] for row in jobs[0]["placement"]]
     try:
-        return rankfile.rankfile(machines) if name == "rankfile" else rankfile.hostfile(machines)
+        data: bytes = getattr(rankfile, name)(machines)
+        return data
     except PlaceError as error:
         raise PlaceError(f"{label}: --write-{name}: {error}") from None
 
 
-def where(job: Job, table: dict[str, Any]) -> list[dict[str, Any]]:
+def where(job: Job | Ranked, table: dict[str, Any]) -> list[dict[str, Any]]:
     """Machine, adapter and host of every rank of a job; `table` is the fabric's host table."""
     keys = {"machine": table["machine"], "adapter": table["adapter"], "host": table["name"]}
     return [
@@ -309,6 +363,7 @@ def text(result: dict[str, Any]) -> str:
         ("endpoints", f"{count(result['endpoints'])} ({what})"),
         ("pairs", f"{count(result['pairs'])} ({per_pair} each)"),
         ("bytes", size(result["total_bytes"]) + _made_of(result["bytes"])),
+        *_inside(result.get("inside_machines")),
         ("senders", f"{count(result['sources'])} ({partners})"),
         ("receivers", count(result["destinations"])),
     ]
@@ -320,7 +375,7 @@ def text(result: dict[str, Any]) -> str:
         rows.append(("fits the fabric", "yes" if result["fits"] else f"no: {result['misfit']}"))
     if result.get("output"):
         rows.append(("written", result["output"]))
-    rows += [(name, result[name]) for name in ("rankfile", "hostfile") if result.get(name)]
+    rows += [(name, result[name]) for name in ("rankfile", "hostfile", "torchrun") if result.get(name)]
     out = render.pairs(rows)
     if result.get("phase_list"):
         cells = [
@@ -341,6 +396,11 @@ def text(result: dict[str, Any]) -> str:
         header = ["job", *numbers, "first host"]
         out += "\n\n" + render.table(header, cells, right=[*range(1, len(numbers) + 1)])
     return out + render.findings(result.get("findings", ()))
+
+
+def _inside(stays: float | None) -> list[tuple[str, str]]:
+    """What no link of the fabric sees, where ranks of a machine talk inside it."""
+    return [] if stays is None else [("inside", f"{render.size(stays)} more between adapters of one machine")]
 
 
 def _levels_text(used: Mapping[str, Any]) -> str:

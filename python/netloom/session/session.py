@@ -33,6 +33,7 @@ from netloom.session.sources import (
     split_plane,
 )
 from netloom.shown import units
+from netloom.training import collective, recorded
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -290,6 +291,11 @@ class Session:
                 data = self.read(role, source)
                 format = _core.traffic_format(data)
                 return _core.Traffic.parse(data, format, label=source, collectives=collectives)
+            if collective.named(source):
+                self.note_input(role, source, None)
+                return collective.Collective.parse(source, fabric).traffic(fabric)
+            if recorded.is_recording(source):
+                return self._nccl(source, role)
             if _core.is_pattern(source):
                 self.note_input(role, source, None)
             elif os.path.isfile(source):
@@ -308,6 +314,19 @@ class Session:
             if ending(Path(source)) == ".toml" and os.path.isfile(source):
                 self.note_jobs(Path(source))
             return traffic
+
+    def _nccl(self, folder: str, role: str) -> Traffic:
+        """What ranks sent between machines, of a folder that the plug-in for NCCL wrote."""
+        from netloom.errors import FormatError
+
+        found = recorded.files(folder)
+        if len(found) > recorded.MOST_PROCESSES:
+            raise FormatError(f"{folder}: expected at most {recorded.MOST_PROCESSES:,} files of processes")
+        processes = [recorded.parse(self.read(role, str(path)), str(path)) for path in found]
+        traffic, notes = recorded.traffic(processes, folder)
+        for text in notes:
+            self.note(f"{folder}: {text}")
+        return traffic
 
     def routes(
         self,
@@ -406,6 +425,24 @@ class Session:
                 time_limit=self.left,
                 progress=progress,
             )
+
+    def ecmp_loads(
+        self, fabric: Fabric, traffic: Traffic, *, pairs: int, draws: int
+    ) -> tuple[LinkLoads, list[float]]:
+        """Loads of flows that choose by a hash: the median draw's, and the largest load of every draw."""
+        from netloom import _core
+
+        self.keeps()
+        return _core.ecmp_loads(
+            fabric,
+            traffic,
+            pairs=pairs,
+            draws=draws,
+            seed=self.seed,
+            threads=self.threads,
+            work=self.work,
+            time_limit=self.left,
+        )
 
     def made_for(self, name: str, fabric: Fabric, traffic: Traffic) -> Optimized:
         """Routes made for a traffic by AFAR, one colouring or the optimiser, within the budgets given."""
