@@ -96,6 +96,7 @@ KINDS: dict[str, tuple[Severity, Class]] = {
     "decomposed-collectives": ("note", "input"),
     "left-out-of-trace": ("note", "input"),
     "unmatched-messages": ("warning", "input"),
+    "incomplete-collectives": ("warning", "input"),
     "ambiguous-order": ("note", "input"),
     "clocks-differ": ("warning", "input"),
     "unread-events": ("warning", "input"),

@@ -7,7 +7,7 @@ import gzip
 from pathlib import Path
 from typing import Any
 
-from netloom import extras, files
+from netloom import _core, extras, files
 from netloom.cli.shared import outputs
 from netloom.cli.shared.exits import STDIO, UsageError
 from netloom.cli.shared.options import Options, ProductOptions
@@ -20,7 +20,7 @@ from netloom.recording.results import replay_findings, replayed
 from netloom.recording.trace import Trace
 from netloom.session.sources import is_stdin
 
-ENDINGS = (".ti", ".ti.gz", ".goal", ".goal.gz")
+ENDINGS = (".ti", ".ti.gz", ".goal", ".goal.gz", ".bin")
 
 
 def show(trace: Path, /, *, options: Options | None = None) -> int:
@@ -69,8 +69,8 @@ def convert(trace: Path, /, *, options: ProductOptions | None = None) -> int:
     trace
         A folder of `netloom record --events -o`, or a file or a folder of another format.
     options
-        Common options; the ending after `-o` names the format: .ti, .goal (also .gz); a name without an
-        ending is a folder of Parquet.
+        Common options; the ending after `-o` names the format: .ti, .goal (also .gz), .bin (GOAL, binary); a
+        name without an ending is a folder of Parquet.
     """
     options = options or ProductOptions()
     outputs.need_output("trace convert", options)
@@ -83,16 +83,21 @@ def convert(trace: Path, /, *, options: ProductOptions | None = None) -> int:
             raise OSError(errno.EEXIST, "is there already: expected a new folder", str(options.output))
     found = _read(run, trace)
     parts: list[str] = []
+    as_goal = ending.startswith((".goal", ".bin"))
     with run.timed("convert"):
-        written = goal.write(found, parts.append) if "goal" in ending else ti.write(found, parts.append)
-    data = "".join(parts).encode()
+        if as_goal and found.meta.get("tool") == goal.TOOL and trace.is_file():
+            written, data = goal.rewritten(found, trace, as_binary=ending == ".bin")
+        else:
+            written = (goal if as_goal else ti).write(found, parts.append)
+            data = "".join(parts).encode()
+            data = _core.goal_form(data, str(trace), True) if ending == ".bin" else data
     if as_folder and options.output is not None:
         traces.write(options.output, found, {jobs.TRACE: gzip.compress(data, 4, mtime=0)})
         output: str | None = str(options.output)
     else:
         output = run.write(gzip.compress(data, 4, mtime=0) if ending.endswith(".gz") else data)
     result: dict[str, Any] = {
-        "format": "parquet" if as_folder else "goal" if "goal" in ending else "ti",
+        "format": "parquet" if as_folder else "goal" if as_goal else "ti",
         "ranks": found.ranks,
         **replayed(written),
         "output": output,

@@ -9,6 +9,7 @@ import numpy as np
 
 from netloom.cli.shared import render
 from netloom.findings import Finding, finding
+from netloom.recording.collectives import Incomplete, incomplete
 from netloom.recording.matching import Matching
 from netloom.recording.trace import SENDS, Trace
 
@@ -87,6 +88,7 @@ def checked(trace: Trace, pairs: Matching) -> dict[str, Any]:
     """The result of `trace check`."""
     dropped = {int(rank): number for rank, number in trace.meta["dropped"].items()}
     unmatched = [dict(zip(UNMATCHED, one, strict=True)) for one in pairs.unmatched]
+    partly = incomplete(trace)
     return {
         **_head(trace),
         "messages": pairs.messages,
@@ -94,17 +96,22 @@ def checked(trace: Trace, pairs: Matching) -> dict[str, Any]:
         "untold": pairs.untold,
         "ambiguous": pairs.ambiguous,
         "late": pairs.late,
+        "incomplete": [{**one._asdict(), "function": f"MPI_{one.function}"} for one in partly],
         "lost": [
             {"rank": one.get("rank"), "host": one.get("host"), "why": one.get("why")}
             for one in trace.meta["lost"]
         ],
         "dropped": [{"rank": rank, "events": number} for rank, number in sorted(dropped.items())],
-        "findings": _findings(trace, pairs, unmatched, dropped),
+        "findings": _findings(trace, pairs, unmatched, dropped, partly),
     }
 
 
 def _findings(
-    trace: Trace, pairs: Matching, unmatched: list[dict[str, int]], dropped: dict[int, int]
+    trace: Trace,
+    pairs: Matching,
+    unmatched: list[dict[str, int]],
+    dropped: dict[int, int],
+    partly: list[Incomplete],
 ) -> list[Finding]:
     found, count = [], render.count
     if lost := trace.meta["lost"]:
@@ -125,6 +132,8 @@ def _findings(
     if pairs.untold:
         text = f"{count(pairs.untold)} receives from any source, or with any tag, were never complete"
         found.append(finding("unmatched-messages", text))
+    if partly:
+        found.append(finding("incomplete-collectives", _partly(partly)))
     if pairs.ambiguous:
         text = (
             f"{count(pairs.ambiguous)} messages have the ranks, communicator and tag of others of another "
@@ -135,6 +144,20 @@ def _findings(
         text = f"{count(pairs.late)} messages were received before they were sent: {_why_late(trace)}"
         found.append(finding("clocks-differ", text))
     return found
+
+
+def _partly(partly: list[Incomplete]) -> str:
+    """Collectives without all their members, with the first of them."""
+    count, first = render.count, partly[0]
+    total = sum(one.calls for one in partly)
+    whose = "the world" if first.communicator == 0 else f"communicator {first.communicator}"
+    named = ", ".join(map(str, first.ranks[:_MOST_SHOWN]))
+    more = f" and {count(len(first.ranks) - _MOST_SHOWN)} more" if len(first.ranks) > _MOST_SHOWN else ""
+    ranks = f"rank{'' if len(first.ranks) == 1 else 's'} {named}{more}"
+    return (
+        f"{count(total)} collective{'s were' if total > 1 else ' was'} not called by all members: the first is MPI_{first.function} "
+        f"on {whose}, without {ranks}"
+    )
 
 
 def _why_late(trace: Trace) -> str:
