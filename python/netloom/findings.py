@@ -97,6 +97,8 @@ KINDS: dict[str, tuple[Severity, Class]] = {
     "left-out-of-trace": ("note", "input"),
     "unmatched-messages": ("warning", "input"),
     "incomplete-collectives": ("warning", "input"),
+    "scaled-trace": ("note", "input"),
+    "uneven-ranks": ("warning", "input"),
     "ambiguous-order": ("note", "input"),
     "clocks-differ": ("warning", "input"),
     "unread-events": ("warning", "input"),

@@ -11,6 +11,7 @@ from netloom.cli.shared import render
 from netloom.findings import Finding, finding
 from netloom.recording.collectives import Incomplete, incomplete
 from netloom.recording.matching import Matching
+from netloom.recording.scaling import Scaled, text_of
 from netloom.recording.trace import SENDS, Trace
 
 UNMATCHED = ("source", "destination", "communicator", "tag", "sent", "received")
@@ -155,8 +156,8 @@ def _partly(partly: list[Incomplete]) -> str:
     more = f" and {count(len(first.ranks) - _MOST_SHOWN)} more" if len(first.ranks) > _MOST_SHOWN else ""
     ranks = f"rank{'' if len(first.ranks) == 1 else 's'} {named}{more}"
     return (
-        f"{count(total)} collective{'s were' if total > 1 else ' was'} not called by all members: the first is MPI_{first.function} "
-        f"on {whose}, without {ranks}"
+        f"{count(total)} collective{'s were' if total > 1 else ' was'} not called by all members: "
+        f"the first is MPI_{first.function} on {whose}, without {ranks}"
     )
 
 
@@ -184,6 +185,38 @@ def check_text(result: Mapping[str, Any]) -> str:
         cells = [[str(one[key]) for key in UNMATCHED] for one in result["unmatched"][:_MOST_SHOWN]]
         out += "\n\n" + render.table(list(UNMATCHED), cells, right=list(range(len(UNMATCHED))))
     return out + render.findings(result["findings"])
+
+
+def scaled(made: Scaled) -> dict[str, Any]:
+    """What the result of `trace scale` has beside that of `trace convert`."""
+    return {
+        "grid": {
+            "from": list(made.before),
+            "to": list(made.after),
+            "periodic": list(made.periodic),
+        },
+        "unlike": made.unlike,
+        "assumed": made.assumed,
+    }
+
+
+def scaled_findings(made: Scaled, source: Trace) -> list[Finding]:
+    """What the larger run rests on."""
+    found = [finding("scaled-trace", f"assumed: {'; '.join(made.assumed)}")]
+    if made.unlike:
+        ranks = f"{render.count(made.unlike)} of {render.count(source.ranks)} recorded ranks"
+        text = f"{ranks} do otherwise than the rank that stands for their place"
+        found.append(finding("uneven-ranks", text))
+    return found
+
+
+def scale_text(result: Mapping[str, Any]) -> str:
+    """The report of `trace scale`."""
+    grid = result["grid"]
+    round_ = [str(d + 1) for d, periodic in enumerate(grid["periodic"]) if periodic]
+    ends = f", round the ends of dimension {', '.join(round_)}" if round_ else ""
+    head = f"{text_of(grid['from'])} to {text_of(grid['to'])} ranks{ends}"
+    return render.pairs([("grid", head)]) + "\n" + convert_text(result)
 
 
 def convert_text(result: Mapping[str, Any]) -> str:
