@@ -1,7 +1,7 @@
 """A recorded run on more ranks: programs on regular grids whose ranks exchange with their neighbours.
 
 The grid is told by the messages: one on which every message goes to a neighbour (at most one step in each
-dimension, diagonals too, round the end where any does). A rank of the larger grid does what the rank does that
+dimension, diagonals too, round the end where any does). A rank of the larger grid does what the one does that
 stands for it: in each dimension the first stands for the first, the last for the last, the second for all
 between them. Its messages go to the same neighbours. Collectives of all ranks stay, with as many bytes for
 each rank.
@@ -106,7 +106,11 @@ def scaled(trace: Trace, ranks: int | Sequence[int], path: str) -> Scaled:
         at = (place + offsets) % after
         peer[mine] = np.ravel_multi_index(tuple(at.T), after) if len(at) else peer[mine]
         made.append(replace(own, peer=peer))
-    members = [Communicator(np.arange(wanted), False, one.context) for one in trace.communicators]
+    # Those of some ranks have no calls.
+    members = [
+        Communicator(np.arange(wanted if len(one.members) == trace.ranks else 0), False, one.context)
+        for one in trace.communicators
+    ]
     meta = {**trace.meta, "hosts": [None] * wanted, "dropped": {}, "lost": []}
     larger = Trace(wanted, trace.functions, made, members, meta)
     if matching.match(larger).unmatched:
@@ -206,7 +210,9 @@ def _short(steps: Ints, dims: tuple[int, ...]) -> Ints:
 
 def _grown(before: tuple[int, ...], ranks: int | Sequence[int], path: str) -> tuple[int, ...]:
     """The larger grid: that one, or every dimension by the same factor."""
-    if isinstance(ranks, int):
+    if isinstance(ranks, int) and len(before) == 1:
+        after: tuple[int, ...] = (ranks,)
+    elif isinstance(ranks, int):
         factor = round((ranks / math.prod(before)) ** (1 / len(before)))
         after = tuple(factor * n for n in before)
         if math.prod(after) != ranks:
@@ -241,7 +247,7 @@ def _template(
     pointed: npt.NDArray[np.bool_],
     of_all: npt.NDArray[np.bool_],
 ) -> tuple[npt.NDArray[np.bool_], Ints, Events]:
-    """Which events of a rank have a neighbour, the steps to it, and its events with the larger run's bytes."""
+    """Which events of a rank have a neighbour, the steps, and its events with the larger run's bytes."""
     before, after = grids
     events = trace.events[rank]
     mine = pointed[events.function] & (events.peer >= 0)
