@@ -97,6 +97,13 @@ def test_traces_without_times_have_no_clocks_that_differ(netloom: Netloom) -> No
     assert [one["kind"] for one in found if one["kind"] == "clocks-differ"] == []
 
 
+def test_ft_of_128_ranks_is_three_alltoalls_and_little_more() -> None:
+    traffic = nl.Traffic.read(str(ROOT / "examples" / "data" / "ft-128.ti.gz"))
+    assert (len(pairs_of(traffic)), traffic.total_bytes) == (16_256, 6_392_124_764)
+    # 128 x 127 pairs, 8,192 complex numbers each, three times.
+    assert 0 < traffic.total_bytes - 3 * 128 * 127 * 8192 * 16 < 10_000
+
+
 def test_is_sends_what_the_monitoring_counted() -> None:
     trace, _ = opening.read(TRACES / "dumpi-is-8")
     bases = trace.bases()
