@@ -53,6 +53,7 @@ for target in "${targets[@]}"; do
     ibqueryerrors) seed "$target" "$data"/ft2_32/ibqueryerrors*.gz ;;
     scenario) seed "$target" ../examples/ch5/*.toml ;;
     dumpi) seed "$target" ../tests/data/traces/dumpi-*/*-0000.bin ;;
+    goal_binary) seed "$target" ../tests/data/cases/goal-binary/*.bin ;;
     chakra) seed "$target" ../tests/data/traces/chakra-*/*.0.et ;;
     plan) seed "$target" ../examples/plan/*.toml ;;
     esac

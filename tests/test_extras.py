@@ -55,6 +55,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "trace show trace": ("arrow",),
     "trace check trace": ("arrow",),
     "trace convert trace -o x.ti": ("arrow",),
+    "trace scale trace 8 -o x.ti": ("arrow",),
     "route ftree net.txt -o x.lfts": (),
     "check net.txt routes.lfts": (),
     "path net.txt ftree host0000 host0007 --traffic traffic.mtx": (),

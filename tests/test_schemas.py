@@ -119,6 +119,7 @@ ELSEWHERE = {
     "trace-show",
     "trace-check",
     "trace-convert",
+    "trace-scale",
 }
 """Forms of verbs that tests of their own validate."""
 

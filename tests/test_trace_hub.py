@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import re
 import shutil
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import scipy.io
 
@@ -15,7 +17,8 @@ import netloom as nl
 from conftest import ROOT, Netloom
 from netloom import _core
 from netloom.errors import FormatError
-from netloom.recording import matching, opening
+from netloom.recording import collectives, matching, opening, threads
+from netloom.recording import trace as traces
 
 TRACES = ROOT / "tests" / "data" / "traces"
 LULESH = {
@@ -23,6 +26,7 @@ LULESH = {
     "DUMPI": TRACES / "dumpi-lulesh-8",
     "Open MPI": TRACES / "openmpi-monitoring-lulesh-8",
 }
+COLUMNS = ("function", "thread", "start_ns", "end_ns", "peer", "tag", "communicator", "bytes")
 FABRIC = "two-level:leaves=4,hosts=4,spines=2"
 
 
@@ -91,6 +95,13 @@ def test_traces_without_times_have_no_clocks_that_differ(netloom: Netloom) -> No
     netloom.ok("trace", "convert", TRACES / "dumpi-lulesh-8", "-o", "l.goal", "-q")
     found = netloom.json("trace", "check", "l.goal")["result"]["findings"]
     assert [one["kind"] for one in found if one["kind"] == "clocks-differ"] == []
+
+
+def test_ft_of_128_ranks_is_three_alltoalls_and_little_more() -> None:
+    traffic = nl.Traffic.read(str(ROOT / "examples" / "data" / "ft-128.ti.gz"))
+    assert (len(pairs_of(traffic)), traffic.total_bytes) == (16_256, 6_392_124_764)
+    # 128 x 127 pairs, 8,192 complex numbers each, three times.
+    assert 0 < traffic.total_bytes - 3 * 128 * 127 * 8192 * 16 < 10_000
 
 
 def test_is_sends_what_the_monitoring_counted() -> None:
@@ -230,6 +241,137 @@ def test_parts_of_traces_are_refused_by_name(source: str, told: str, netloom: Ne
     assert refused.code == 3
     assert told in refused.err
     assert source.split("/")[0] in refused.err
+
+
+GOAL = ROOT / "tests" / "data" / "cases" / "goal-binary"
+
+
+def test_both_forms_of_goal_are_one_schedule_as_txt2bin_makes_it(netloom: Netloom, tmp_path: Path) -> None:
+    """LogGOPSim's own txt2bin made the binary file of the text."""
+    text, binary = GOAL / "exchange.goal", GOAL / "exchange.bin"
+    netloom.ok("trace", "convert", text, "-o", tmp_path / "a.bin")
+    netloom.ok("trace", "convert", tmp_path / "a.bin", "-o", tmp_path / "b.goal")
+    assert (tmp_path / "a.bin").read_bytes() == binary.read_bytes()
+    # One of the tags is 2^32 - 1.
+    assert netloom.json("trace", "check", binary)["result"]["messages"] == 3
+    assert (tmp_path / "b.goal").read_bytes() == text.read_bytes()
+    times = []
+    for path in (text, binary):
+        assert pairs_of(nl.Traffic.read(str(path))) == {(0, 1): 4096, (1, 2): 100_000, (2, 0): 8}
+        (tmp_path / "scene.toml").write_text(
+            f'fabric = "{FABRIC}"\nroutes = "ftree"\n[[job]]\nname = "a"\ntrace = "{path}"\n'
+        )
+        ran = netloom.json("simulate", tmp_path / "scene.toml")["result"]["runs"][0]["jobs"][0]
+        times.append(ran["completion_ms"])
+    assert times[0] == times[1] > 0
+
+
+@pytest.mark.parametrize("name", ["dumpi-lulesh-8", "chakra-ring-8"])
+def test_a_trace_as_goal_is_the_same_in_both_forms(name: str, netloom: Netloom, tmp_path: Path) -> None:
+    for ending in (".goal", ".bin"):
+        netloom.ok("trace", "convert", TRACES / name, "-o", tmp_path / f"a{ending}")
+    netloom.ok("trace", "convert", tmp_path / "a.bin", "-o", tmp_path / "b.goal")
+    (tmp_path / "plain.goal").write_text(
+        "".join(line for line in (tmp_path / "a.goal").open() if not line.startswith("//"))
+    )
+    netloom.ok("trace", "convert", tmp_path / "plain.goal", "-o", tmp_path / "c.goal")
+    assert (tmp_path / "b.goal").read_bytes() == (tmp_path / "c.goal").read_bytes()
+
+
+@pytest.mark.parametrize("name", ["otf2-scorep-10", "dumpi-sst"])
+def test_without_collectives_a_converted_trace_has_the_numbers_of_its_source(
+    name: str, netloom: Netloom, tmp_path: Path
+) -> None:
+    """Messages that collectives became are told apart, after several conversions too."""
+    own = pairs_of(nl.Traffic.read(str(TRACES / name), collectives="none"))
+    source = TRACES / name
+    for target in ("a.ti.gz", "b.goal", "c", "d.goal"):
+        netloom.ok("trace", "convert", source, "-o", tmp_path / target)
+        source = tmp_path / target
+        assert pairs_of(nl.Traffic.read(str(source), collectives="none")) == own, target
+
+
+def flipped(folder: Path) -> Path:
+    """sst-dumpi's own trace, whose rank 0 says in its barrier that it is of thread 32,768."""
+    shutil.copytree(TRACES / "dumpi-sst", folder)
+    path = folder / "testtrace-0000.bin"
+    path.chmod(0o644)
+    data = bytearray(path.read_bytes())
+    # The number of MPI_Barrier and a mask that says that a thread follows.
+    at = data.index(b"\x00\x34\x4f")
+    data[at + 3] ^= 0x80
+    path.write_bytes(data)
+    return folder
+
+
+def test_threads_are_numbered_without_gaps(netloom: Netloom, tmp_path: Path) -> None:
+    """One bit of a thread's number once became 32,769 processes a rank, and 722 MB."""
+    source = flipped(tmp_path / "flipped")
+    netloom.ok("trace", "convert", source, "-o", tmp_path / "a.goal")
+    assert "num_ranks 8\n" in (tmp_path / "a.goal").read_text()
+    trace, _ = opening.read(source)
+    assert [int(events.thread.max()) for events in trace.events] == [1, 0, 0, 0]
+
+
+def test_a_folder_with_a_thread_of_2_31_is_two_processes_a_rank(netloom: Netloom, tmp_path: Path) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    netloom.ok("trace", "convert", TRACES / "dumpi-sst", "-o", tmp_path / "run")
+    table = pq.read_table(tmp_path / "run" / "events.parquet")
+    threads = table["thread"].to_pylist()
+    threads[1] = 2**31 - 1
+    column = pa.array(threads, pa.int32())
+    pq.write_table(table.set_column(1, "thread", column), tmp_path / "run" / "events.parquet")
+    netloom.ok("trace", "convert", tmp_path / "run", "-o", tmp_path / "a.goal")
+    assert "num_ranks 8\n" in (tmp_path / "a.goal").read_text()
+
+
+def test_more_threads_than_there_can_be_are_refused() -> None:
+    """One rank of 2,000 has 60 threads: 120,000 processes of 60 events."""
+    trace, _ = opening.read(TRACES / "dumpi-sst")
+    none = dataclasses.replace(trace.events[0], **dict.fromkeys(COLUMNS, np.empty(0, np.int64)))
+    busy = dataclasses.replace(none, **{name: np.arange(60) for name in COLUMNS})
+    trace.events = [busy, *(dataclasses.replace(none) for _ in range(1999))]
+    trace.ranks = 2000
+    with pytest.raises(FormatError, match="at most 100000 threads of all ranks, found that rank 0 has 60"):
+        threads.numbered(trace, "x")
+
+
+def test_collectives_that_not_all_called_are_told(netloom: Netloom, tmp_path: Path) -> None:
+    """The last call of rank 3 on the pair of ranks 3 and 9 is taken away."""
+    trace, _ = opening.read(TRACES / "otf2-scorep-10")
+    number = next(n for n, one in enumerate(trace.communicators) if one.members.tolist() == [3, 9])
+    calls = collectives.by_rank(trace)[3][number]
+    events = trace.events[3]
+    name = trace.functions[int(events.function[calls[-1]])]
+    # It becomes a wait for nothing.
+    trace.functions.append("Waitall")
+    events.function[calls[-1]] = len(trace.functions) - 1
+    assert collectives.incomplete(trace) == [(number, name, 1, [3])]
+    traces.write(tmp_path / "run", trace, {})
+    checked = netloom("trace", "check", tmp_path / "run", "--format", "json")
+    assert checked.code == 1
+    assert '"incomplete-collectives"' in checked.out
+    assert f"1 collective was not called by all members: the first is MPI_{name}" in checked.out
+    whole, _ = opening.read(TRACES / "otf2-scorep-10")
+    assert collectives.incomplete(whole) == []
+
+
+def test_a_rank_without_a_file_of_sums_is_named(netloom: Netloom, tmp_path: Path) -> None:
+    for path in LULESH["Open MPI"].iterdir():
+        if path.name not in ("mon.2.prof", "mon.5.prof"):
+            (tmp_path / path.name).write_bytes(path.read_bytes())
+    told = "expected a folder with a file of each of 8 ranks, found none of ranks 2, 5"
+    assert told in netloom.refused("traffic", "show", tmp_path)
+    assert "found none of ranks 0, 1, 2" in netloom.refused("traffic", "show", tmp_path / "mon.3.prof")
+
+
+@pytest.mark.parametrize("name", ["x.et", "x.otf2", "x.meta", "x.prof", "x.ti", "x.goal"])
+@pytest.mark.parametrize("verb", [("trace", "show"), ("traffic", "show")])
+def test_an_empty_file_is_told_in_one_line(verb: tuple[str, str], name: str, netloom: Netloom) -> None:
+    (netloom.folder / name).write_bytes(b"")
+    assert netloom.refused(*verb, name) == f"{name}: expected a recorded run, found an empty file"
 
 
 def test_a_trace_cut_short_leaves_nothing(netloom: Netloom, tmp_path: Path) -> None:

@@ -54,6 +54,7 @@ __all__ = [
     "error_counters",
     "exact_model",
     "expand_hostlist",
+    "goal_form",
     "gunzip",
     "hose_loads",
     "infer",
@@ -1198,6 +1199,9 @@ def trace_files(path: _Path) -> list[str]:
 
 def trace_events(path: _Path) -> dict[str, Any]:
     """What every rank called, of a trace of any format but netloom's own, as columns."""
+
+def goal_form(data: bytes, label: str, as_binary: bool) -> bytes:
+    """A GOAL schedule, text or binary, in either form."""
 
 def is_engine(name: str) -> bool: ...
 def expand_hostlist(text: str) -> list[str]: ...

@@ -14,7 +14,7 @@
 //! | [`fabric`] | `ibnetdiscover`, `ibnetdiscover -p`, ibsim net files, ibdiagnet's dumps, DOT; node-name-maps |
 //! | [`dense`] | dense traffic matrices as text |
 //! | [`lft`] | forwarding tables: OpenSM's dumps in, files for its `file` engine out |
-//! | [`goal`] | GOAL: tasks of ranks that depend on each other |
+//! | [`goal`] | GOAL: tasks of ranks that depend on each other, as text and binary |
 //! | [`hostlist`] | Slurm hostlists |
 //! | [`jobs`] | jobs files (TOML) |
 //! | `keys` | TOML tables whose keys are all known |
@@ -71,7 +71,7 @@ pub use fabric::{
     FabricFile, FabricKind, Finding, machine_of, read_fabric, read_plane, write_cables, write_dot,
     write_ibnetdiscover, write_ibsim_net,
 };
-pub use goal::read_goal;
+pub use goal::{read_goal, rewrite_goal};
 pub use gzip::{RAISE, allow, decompress, most_bytes, most_expanded};
 pub use hostlist::{HostlistError, expand_hostlist};
 pub use jobs::placing::{parse_adapters, parse_allocation, parse_mapping};

@@ -7,13 +7,16 @@
 //! # OSC
 //! # COLLECTIVES
 //! C 0 1 24 bytes 4 msgs sent             what collectives were asked for
+//! D MPI_COMM_WORLD procs: 0,1            communicators, with their ranks
+//! A2A 0 112 bytes 3 msgs sent            what they were asked for: by the file's rank
 //! ```
+//! The ranks of the run are those of the world, or the highest of any line where no line has it; each has a file.
 //! The traffic is that of the lines `E`, and with collectives that of `I` too: as the library did them. In Open MPI 4.1.4
 //! alltoallv counts among `E`. There are sums and no calls, so none of it can be played.
 //!
 //! Source: Open MPI 4.1.4, `ompi/mca/common/monitoring`; `--mca pml_monitoring_enable 2`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use netloom_model::{Action, MAX_ENDPOINTS, Named, Trace, Workload};
 
@@ -21,6 +24,8 @@ use crate::FormatError;
 use crate::error::excerpt;
 use crate::text::text;
 
+/// Ranks that a message names.
+const MOST_NAMED: usize = 8;
 /// How a file begins.
 const HEAD: &[u8] = b"# POINT TO POINT";
 
@@ -33,17 +38,36 @@ pub fn is_prof(text: &[u8]) -> bool {
 /// unless `collectives` count.
 ///
 /// # Errors
-/// [`FormatError`] names the line: no known letter, no ranks, no bytes, cut short, a pair that is told twice.
+/// [`FormatError`] names the line: no known letter, no ranks, no bytes, cut short, a pair that is told twice. Ranks whose files are
+/// not there.
 pub fn read_prof(bytes: &[u8], label: &str, collectives: bool) -> Result<Trace, FormatError> {
     let text = text(bytes, label)?;
     let mut pairs: BTreeMap<(u32, u32), [Option<u64>; 2]> = BTreeMap::new();
+    // Ranks that have a file, and how many there are.
+    let (mut told, mut ranks) = (BTreeSet::new(), 0);
+    let rank = |word: &str| word.parse::<u32>().ok().filter(|&rank| rank < MAX_ENDPOINTS);
     for (number, line) in (1..).zip(text.lines()) {
         let line = line.trim_end();
-        // Windows (S, R), and what collectives were asked for, by pair and by communicator.
-        let known = ["S", "R", "C", "D", "O2A", "A2O", "A2A"];
-        let kind = line.split_ascii_whitespace().next().unwrap_or_default();
-        if line.starts_with('#') || line.is_empty() || known.contains(&kind) {
+        if line.starts_with('#') || line.is_empty() {
             continue;
+        }
+        let mut words = line.split_ascii_whitespace();
+        let kind = words.next().unwrap_or_default();
+        // Windows (S, R), and what collectives were asked for, by pair and by communicator.
+        match (kind, words.next().map(rank)) {
+            ("S" | "R" | "C", _) => continue,
+            ("D", _) => {
+                if let Some((_, members)) = line.split_once("procs:") {
+                    let members = members.split(',').filter_map(|word| rank(word.trim()));
+                    ranks = members.map(|one| one + 1).fold(ranks, u32::max);
+                }
+                continue;
+            }
+            ("O2A" | "A2O" | "A2A", Some(Some(own))) => {
+                told.insert(own);
+                continue;
+            }
+            _ => {}
         }
         let wrong = |what: &str| {
             FormatError::at(label, number, format!("expected {what}, found \"{}\"", excerpt(line)))
@@ -52,7 +76,6 @@ pub fn read_prof(bytes: &[u8], label: &str, collectives: bool) -> Result<Trace, 
         let [kind, from, to, bytes, "bytes", messages, "msgs", "sent", ..] = words[..] else {
             return Err(wrong("a letter, two ranks, bytes, messages and \"msgs sent\""));
         };
-        let rank = |word: &str| word.parse::<u32>().ok().filter(|&rank| rank < MAX_ENDPOINTS);
         let (Some(from), Some(to)) = (rank(from), rank(to)) else {
             return Err(wrong(&format!("ranks below {MAX_ENDPOINTS}")));
         };
@@ -64,14 +87,28 @@ pub fn read_prof(bytes: &[u8], label: &str, collectives: bool) -> Result<Trace, 
             "I" => 1,
             _ => return Err(wrong("a line of monitoring: E, I, S, R, C, D, O2A, A2O or A2A")),
         };
+        told.insert(from);
+        ranks = ranks.max(from.max(to) + 1);
         let sum = &mut pairs.entry((from, to)).or_default()[own];
         if sum.replace(bytes).is_some() {
             return Err(wrong("every pair once: one file a rank, of one run"));
         }
     }
-    let ranks = pairs.keys().map(|&(from, to)| from.max(to) + 1).max();
-    let ranks =
-        ranks.ok_or_else(|| FormatError::whole(label, "expected lines of pairs of ranks, found none"))?;
+    if pairs.is_empty() {
+        return Err(FormatError::whole(label, "expected lines of pairs of ranks, found none"));
+    }
+    let missing: Vec<u32> = (0..ranks).filter(|rank| !told.contains(rank)).collect();
+    if !missing.is_empty() {
+        let named: Vec<_> = missing.iter().take(MOST_NAMED).map(u32::to_string).collect();
+        let more = missing.len().saturating_sub(MOST_NAMED);
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        let s = if missing.len() == 1 { "" } else { "s" };
+        let named = named.join(", ");
+        let message = format!(
+            "expected a folder with a file of each of {ranks} ranks, found none of rank{s} {named}{more}"
+        );
+        return Err(FormatError::whole(label, message));
+    }
     let sends = |own: usize| {
         let sent =
             pairs.iter().filter_map(move |(&pair, bytes)| Some((pair, bytes[own].filter(|&n| n > 0)?)));
@@ -96,9 +133,31 @@ mod tests {
 
     #[test]
     fn pairs_are_the_programs_own_and_those_of_collectives() {
-        let text = b"# POINT TO POINT\nE\t0\t1\t10 bytes\t1 msgs sent\t1,0\nI\t0\t2\t4 bytes\t1 msgs sent\n# OSC\n# COLLECTIVES\nC\t0\t1\t99 bytes\t1 msgs sent\n";
+        let text = b"# POINT TO POINT\nE\t0\t1\t10 bytes\t1 msgs sent\t1,0\nI\t0\t2\t4 bytes\t1 msgs sent\n# OSC\n# COLLECTIVES\n\
+                     C\t0\t1\t99 bytes\t1 msgs sent\nD\tMPI_COMM_WORLD\tprocs: 0,1,2\nA2A\t1\t0 bytes\t0 msgs sent\n\
+                     A2A\t2\t0 bytes\t0 msgs sent\n";
         let trace = read_prof(text, "mon.0.prof", true).unwrap();
         assert_eq!((trace.ranks(), sent(&trace), trace.named.unwrap().bytes), (3, 14, 4));
+    }
+
+    /// Rank 2 sent nothing, rank 3 has no file; one file is none of a run of four.
+    #[test]
+    fn ranks_without_a_file_are_named() {
+        let own = |rank: u32| {
+            format!(
+                "# POINT TO POINT\nE {rank} 0 5 bytes 1 msgs sent\n# COLLECTIVES\nD MPI_COMM_WORLD procs: 0,1,2,3\n"
+            )
+        };
+        let idle =
+            "# POINT TO POINT\n# COLLECTIVES\nD MPI_COMM_WORLD procs: 0,1,2,3\nA2A 2 0 bytes 0 msgs sent\n";
+        let refusal = |text: String| read_prof(text.as_bytes(), "run", true).unwrap_err().to_string();
+        let told = "run: expected a folder with a file of each of 4 ranks, found none of rank";
+        assert_eq!(refusal(own(0) + &own(1) + idle), format!("{told} 3"));
+        assert_eq!(refusal(own(1)), format!("{told}s 0, 2, 3"));
+        assert_eq!(
+            read_prof((own(0) + &own(1) + idle + &own(3)).as_bytes(), "run", true).unwrap().ranks(),
+            4
+        );
     }
 
     #[test]

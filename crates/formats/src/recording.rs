@@ -12,6 +12,7 @@ use std::io;
 use netloom_model::{Events, Lines, Schedule, Trace};
 
 use crate::error::excerpt;
+use crate::goal::is_binary;
 use crate::prof::{is_prof, read_prof};
 use crate::traces::{self, Binary, Found, RecordingError};
 use crate::{FormatError, decompress, read_goal, read_ti, read_ti_workload};
@@ -19,6 +20,8 @@ use crate::{FormatError, decompress, read_goal, read_ti, read_ti_workload};
 /// Files of the folder that `netloom record --events` makes: what it is, and what can be replayed of it.
 const OWN_META: &str = "trace.json";
 const OWN_TRACE: &str = "trace.ti.gz";
+/// The comment about tags of collectives, before and behind the first of them.
+const TAGS: [&str; 2] = ["tags from ", " on: messages of collectives"];
 /// All pieces together, at most.
 const MOST_BYTES: usize = 1 << 36;
 
@@ -100,9 +103,9 @@ fn is_below(name: &str) -> bool {
     !name.starts_with('/') && !name.split('/').any(|part| part == "..")
 }
 
-/// Schedules say how many ranks they have before anything else but comments.
+/// Schedules say how many ranks they have before anything else but comments; those of the binary form have a cookie.
 pub fn is_goal(text: &[u8]) -> bool {
-    text[..text.len().min(1 << 16)].windows(9).any(|word| word == b"num_ranks")
+    is_binary(text) || text[..text.len().min(1 << 16)].windows(9).any(|word| word == b"num_ranks")
 }
 
 /// Refuses what is known to be another kind of file, and a trace of liballprof, whose lines look like names of files:
@@ -198,6 +201,11 @@ impl Recording {
             }
             Found::File(bytes) => {
                 let text = decompress(&bytes, path)?;
+                if text.is_empty() {
+                    return Err(
+                        FormatError::whole(path, "expected a recorded run, found an empty file").into()
+                    );
+                }
                 if let Some(kind) = Binary::of(&text) {
                     return Self::binary(kind, path, open);
                 }
@@ -277,6 +285,15 @@ impl Recording {
         Ok(Self { label: label.into(), text, events: None, lines })
     }
 
+    /// From which tag on messages are those of collectives, where netloom wrote the run and collectives became messages: its first
+    /// line says so, behind a `#` or `//`.
+    pub fn collective_tags(&self) -> Option<u32> {
+        let line = self.text[..self.text.len().min(200)].split(|&byte| byte == b'\n').next()?;
+        let line = str::from_utf8(line).ok()?.trim_end();
+        let comment = line.strip_prefix("# ").or_else(|| line.strip_prefix("// "))?;
+        comment.strip_prefix(TAGS[0])?.strip_suffix(TAGS[1])?.parse().ok()
+    }
+
     /// Whether it is a GOAL schedule.
     pub fn is_goal(&self) -> bool {
         is_goal(&self.text)
@@ -289,6 +306,10 @@ impl Recording {
     pub fn trace(&self, collectives: bool) -> Result<Trace, FormatError> {
         if is_prof(&self.text) {
             return self.placed(read_prof(&self.text, &self.label, collectives));
+        }
+        if self.collective_tags().is_some() {
+            // As traffic, messages have no tags.
+            return self.workload();
         }
         self.placed(read_ti(&self.text, &self.label))
     }

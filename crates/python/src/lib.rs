@@ -95,6 +95,7 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(recorded::traffic_format, m)?)?;
     m.add_function(wrap_pyfunction!(recorded::trace_files, m)?)?;
     m.add_function(wrap_pyfunction!(recorded::trace_events, m)?)?;
+    m.add_function(wrap_pyfunction!(recorded::goal_form, m)?)?;
     m.add_function(wrap_pyfunction!(traffic::traffic_of_columns, m)?)?;
     m.add_function(wrap_pyfunction!(traffic::place_jobs, m)?)?;
     m.add_function(wrap_pyfunction!(loads::loads, m)?)?;

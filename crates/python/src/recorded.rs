@@ -4,11 +4,11 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use flate2::read::MultiGzDecoder;
-use netloom_formats::{Recording, RecordingError, TrafficKind};
+use netloom_formats::{self as formats, Recording, RecordingError, TrafficKind};
 use netloom_model::{Control, Event, RankEvents};
-use netloom_traffic::{Recorded, RecordedOptions, events, recorded, scheduled};
+use netloom_traffic::{Recorded, RecordedOptions, events, recorded, scheduled, with_collective_tags};
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyBytes, PyDict};
 
 use crate::arrays::array;
 use crate::run::{Options, run};
@@ -88,7 +88,10 @@ fn traffic(
         true => recording.schedule().map(|schedule| scheduled(&schedule)),
         false => recording.trace(options.collectives.is_some()),
     };
-    let trace = run(py, Options::default(), read)?.map_err(|e| errors::format(py, &e))?;
+    let mut trace = run(py, Options::default(), read)?.map_err(|e| errors::format(py, &e))?;
+    if let Some(from) = recording.collective_tags() {
+        trace = with_collective_tags(trace, from, options.collectives.is_some());
+    }
     run(py, Options::default(), |_| recorded(&trace, options))?
         .map_err(|e| errors::traffic(py, format!("{label}: {e}")))
 }
@@ -156,9 +159,25 @@ pub fn trace_events(py: Python<'_>, path: PathBuf) -> PyResult<Bound<'_, PyDict>
     out.set_item("communicators", members.collect::<Vec<_>>())?;
     let ranks = events.ranks.iter().map(|own| columns(py, own)).collect::<PyResult<Vec<_>>>()?;
     out.set_item("ranks", ranks)?;
+    out.set_item("collective_tags", recording.collective_tags())?;
     // Where calls take no time, whatever stands between them is computation.
     out.set_item("timed", recording.events().is_some())?;
     Ok(out)
+}
+
+/// A GOAL schedule, text or binary, in either form: tasks, processors, adapters and requirements stay as they are.
+#[pyfunction]
+pub fn goal_form<'py>(
+    py: Python<'py>,
+    data: &[u8],
+    label: &str,
+    as_binary: bool,
+) -> PyResult<Bound<'py, PyBytes>> {
+    let made = run(py, Options::default(), |_| {
+        let data = formats::decompress(data, label)?;
+        formats::rewrite_goal(&data, label, as_binary)
+    })?;
+    Ok(PyBytes::new(py, &made.map_err(|e| errors::format(py, &e))?))
 }
 
 /// What a rank called: a column a name.

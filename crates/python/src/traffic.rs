@@ -130,7 +130,9 @@ impl PyTraffic {
                     return Err(errors::traffic(py, message));
                 }
             },
-            "ti" | "goal" => read_trace(py, &source, &collectives.options())?.into(),
+            "ti" | "goal" | "et" | "otf2" | "meta" | "prof" => {
+                read_trace(py, &source, &collectives.options())?.into()
+            }
             _ if source.is_dir() => read_trace(py, &source, &collectives.options())?.into(),
             format @ ("mtx" | "csv") => {
                 let names = fabric.map(|f| f.get().fabric());
@@ -785,12 +787,6 @@ fn dense(data: &[u8], label: &str) -> Result<Traffic, formats::FormatError> {
 }
 
 fn no_traffic(py: Python<'_>, name: &str) -> PyErr {
-    if name.ends_with(".prof") {
-        let message = format!(
-            "{name}: found what Open MPI's pml_monitoring wrote: record the program with `netloom record`"
-        );
-        return errors::format_parts(py, &message, Some(name), None);
-    }
     let message = format!(
         "{name}: neither a pattern nor a file that ends in .mtx[.gz], .csv[.gz], .ti[.gz], .goal[.gz], .txt[.gz], .npz, .npy, .parquet or .toml"
     );

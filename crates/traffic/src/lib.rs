@@ -47,6 +47,6 @@ pub use perturb::{Estimate, PerturbError, perturb};
 pub use phases::{TraceError, phases};
 pub use place::{Placed, place};
 pub use place_error::PlaceError;
-pub use recorded::{MadeOf, Recorded, RecordedOptions, recorded, scheduled};
+pub use recorded::{MadeOf, Recorded, RecordedOptions, recorded, scheduled, with_collective_tags};
 pub use resolved::ResolvedJob;
 pub use room::room;

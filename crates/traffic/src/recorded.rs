@@ -105,7 +105,8 @@ pub fn recorded(trace: &Trace, options: &RecordedOptions) -> Result<Recorded, Tr
     if let Some(named) = named {
         bytes.left_out += named.left_out as f64;
         notes.extend(lacks(named).map(|text| ("left-out-of-trace", text)));
-    } else if !trace.untold.is_empty() {
+    }
+    if !trace.untold.is_empty() {
         let untold: f64 = trace.untold.iter().map(|one| one.bytes as f64).sum();
         bytes.left_out += untold;
         notes.push(("collectives-left-out", left_out(trace, untold)));
@@ -117,10 +118,42 @@ pub fn recorded(trace: &Trace, options: &RecordedOptions) -> Result<Recorded, Tr
             amount(bytes.collective)
         );
         notes.push(("communicators", text));
-    } else if options.collectives.is_some() {
+    } else if named.is_none() && options.collectives.is_some() {
         notes.extend(doubt(run, sent, options).map(|text| ("communicators", text)));
     }
     Ok(Recorded { traffic, bytes, notes })
+}
+
+/// A run in which messages of these tags are those of collectives: told as such, or left out.
+#[must_use]
+pub fn with_collective_tags(trace: Trace, from: u32, count: bool) -> Trace {
+    let run = &trace.workload;
+    let (mut list, mut bytes) = (Vec::new(), 0);
+    for rank in 0..run.ranks() {
+        for &action in run.actions(rank) {
+            let theirs = match action {
+                Action::Send { tag, bytes: size, .. } | Action::Isend { tag, bytes: size, .. }
+                    if tag >= from =>
+                {
+                    bytes += size.max(1);
+                    true
+                }
+                Action::Recv { tag, .. } | Action::Irecv { tag, .. } | Action::Wait { tag, .. } => {
+                    tag >= from
+                }
+                _ => false,
+            };
+            if count || !theirs {
+                list.push((rank, action));
+            }
+        }
+    }
+    let (bytes, left_out) = if count { (bytes, 0) } else { (0, bytes) };
+    let named = Named { bytes, left_out, ..trace.named.unwrap_or_default() };
+    let shares: Vec<u64> = (0..run.rows()).flat_map(|row| run.shares(row)).copied().collect();
+    let workload =
+        Workload::from_actions(run.ranks(), &list, &vec![0; list.len()], run.collectives().to_vec(), shares);
+    Trace { workload, named: Some(named), ..trace }
 }
 
 /// A schedule's messages. It has no collectives.

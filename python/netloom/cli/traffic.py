@@ -107,8 +107,9 @@ def show(
     Parameters
     ----------
     traffic
-        A file (.mtx, .csv, .txt, .npz, .npy, .parquet), a recorded run (.ti, its index or folder, .goal), a
-        jobs file (.toml; needs a fabric), or a pattern spec.
+        A file (.mtx, .csv, .txt, .npz, .npy, .parquet), a recorded run (SimGrid's .ti, its index or folder;
+        GOAL; DUMPI, OTF2 or Chakra, a file or the folder; the folder of `netloom record` or of Open MPI's
+        .prof files), a jobs file (.toml; needs a fabric), or a pattern spec.
     fabric
         The fabric on whose hosts it is.
     collectives
@@ -260,7 +261,9 @@ def convert(
     Parameters
     ----------
     traffic
-        A file (.npz, .parquet, or .mtx, .csv, .ti, these also with .gz), a jobs file, or a pattern spec.
+        A file (.npz, .parquet, or .mtx, .csv, these also with .gz), a recorded run (SimGrid's .ti, its index
+        or folder; GOAL; DUMPI, OTF2 or Chakra, a file or the folder; the folder of `netloom record` or of
+        Open MPI's .prof files), a jobs file, or a pattern spec.
     fabric
         The fabric on whose hosts it is; what is written is then bound to them.
     collectives

@@ -1,4 +1,4 @@
-"""Traces as GOAL schedules (text): tasks of every rank that depend on each other.
+"""Traces as GOAL schedules: tasks of every rank that depend on each other.
 
 GOAL has neither requests nor collectives. A task starts when the rank's last blocking one is complete, and
 all that was waited for since; collectives, of all ranks too, are written as their messages (schedules.py).
@@ -10,12 +10,16 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
 
+from netloom import _core, reading
 from netloom.recording import threads, ti
-from netloom.recording.matching import Matching
+from netloom.recording.matching import Matching, match
 from netloom.recording.ti import Written
 from netloom.recording.trace import Trace
 
+TOOL = "GOAL"
+"""What traces that were read from a schedule say of themselves."""
 _MOST_WAITED = 4
 """More tasks that one task would depend on are gathered into one that does nothing."""
 
@@ -36,11 +40,36 @@ def write(trace: Trace, put: Callable[[str], object], matching: Matching | None 
     -------
     Written
     """
-    put(f"num_ranks {trace.ranks * threads.count(trace)}\n")
     written = Written()
     for rank, lines in ti.by_rank(trace, written, matching, all_messages=True):
+        if rank == 0:
+            comment = f"// {written.about_tags}\n" if written.about_tags else ""
+            put(f"{comment}num_ranks {trace.ranks * threads.count(trace)}\n")
         put("\n".join([f"rank {rank} {{", *_tasks(rank, lines), "}"]) + "\n")
     return written
+
+
+def rewritten(trace: Trace, path: Path, *, as_binary: bool) -> tuple[Written, bytes]:
+    """A schedule in either form: its tasks and what they require stay as they are.
+
+    Parameters
+    ----------
+    trace : Trace
+        What was read of it, which is counted.
+    path : Path
+        Its file.
+    as_binary : bool
+        Whether it becomes binary.
+
+    Returns
+    -------
+    Written
+    bytes
+    """
+    written = Written(messages=match(trace).messages, collective_tags=trace.meta.get("collective_tags"))
+    data = _core.goal_form(reading.whole(path), str(path), as_binary)
+    comment = f"// {written.about_tags}\n" if written.about_tags and not as_binary else ""
+    return written, comment.encode() + data
 
 
 def _tasks(rank: int, lines: Iterable[str]) -> Iterator[str]:

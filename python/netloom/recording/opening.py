@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from netloom.recording import threads
 from netloom.recording import trace as traces
 from netloom.recording.events import Communicator
 from netloom.recording.trace import Events, Trace
@@ -37,9 +38,9 @@ def read(path: Path) -> tuple[Trace, list[str]]:
 
     if path.is_dir() and traces.is_folder(path):
         names = (traces.META, traces.COMMUNICATORS, traces.EVENTS)
-        return traces.read(path), [str(path / name) for name in names]
+        return threads.numbered(traces.read(path), str(path)), [str(path / name) for name in names]
     found = _core.trace_events(path)
-    return of_columns(found), found["files"]
+    return threads.numbered(of_columns(found), str(path)), found["files"]
 
 
 def of_columns(found: dict[str, Any]) -> Trace:
@@ -67,6 +68,7 @@ def of_columns(found: dict[str, Any]) -> Trace:
         "dropped": {},
         "lacks": dict(found["lacks"]),
         "timed": found["timed"],
+        "collective_tags": found["collective_tags"],
     }
     events = [Events(**columns) for columns in found["ranks"]]
     return Trace(len(events), list(found["functions"]), events, communicators, meta)

@@ -14,6 +14,7 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
+from netloom.errors import FormatError
 from netloom.recording.events import Communicator
 from netloom.recording.matching import Matching, match
 from netloom.recording.trace import (
@@ -27,6 +28,38 @@ from netloom.recording.trace import (
 )
 
 Bools = npt.NDArray[np.bool_]
+_FEW = 100_000
+"""Threads of all ranks that any trace may have."""
+
+
+def numbered(trace: Trace, path: str) -> Trace:
+    """A trace whose threads are numbered from 0, without gaps, in the order of the numbers that they had.
+
+    Parameters
+    ----------
+    trace : Trace
+        Of all ranks; any number of a thread is as good as another.
+    path : str
+        What messages name.
+
+    Returns
+    -------
+    Trace
+
+    Raises
+    ------
+    FormatError
+        If some rank has so many threads that, with as many for each rank, processes outnumber the events.
+    """
+    for events in trace.events:
+        if len(events) and (events.thread.any() or events.thread.min() < 0):
+            events.thread = np.unique(events.thread, return_inverse=True)[1].reshape(-1)
+    processes, most = trace.ranks * count(trace), max(_FEW, trace.ranks + len(trace))
+    if processes > most:
+        rank = max(range(trace.ranks), key=lambda one: int(trace.events[one].thread.max(initial=0)))
+        text = f"rank {rank} has {count(trace)} threads and there are {trace.ranks} ranks"
+        raise FormatError(f"{path}: expected at most {most} threads of all ranks, found that {text}", path)
+    return trace
 
 
 def count(trace: Trace) -> int:

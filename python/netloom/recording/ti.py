@@ -18,15 +18,17 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from netloom.recording import collectives as called
 from netloom.recording import schedules, threads
 from netloom.recording.events import Ints
 from netloom.recording.matching import Matching, match
-from netloom.recording.trace import COMPLETES, RECEIVES, SENDS, Events, Trace, by_communicator, one_sided
+from netloom.recording.trace import COMPLETES, RECEIVES, SENDS, Events, Trace, one_sided
 
 _END = (-1, -1)
 """What nothing waits for stands at the end."""
 BYTE = 6
 """The number of the format's datatype of one byte."""
+_NONE = np.empty(0, np.int64)
 _LEAST_NS = 1000
 """Shorter computations are left out: they are what calls themselves take."""
 
@@ -47,6 +49,8 @@ class Written:
         Collectives of some ranks that became messages, by name.
     left_out : dict
         What was left out, by what it is: how many.
+    collective_tags : int, optional
+        Messages with this tag or a higher one are those of collectives; None: there are none.
     """
 
     messages: int = 0
@@ -55,6 +59,13 @@ class Written:
     neighbourhoods: int = 0
     decomposed: Counter[str] = field(default_factory=Counter)
     left_out: Counter[str] = field(default_factory=Counter)
+    collective_tags: int | None = None
+
+    @property
+    def about_tags(self) -> str | None:
+        """The comment in a file's first line, which whoever takes it as traffic without collectives reads."""
+        since = self.collective_tags
+        return None if since is None else f"tags from {since} on: messages of collectives"
 
 
 def write(trace: Trace, put: Callable[[str], object], matching: Matching | None = None) -> Written:
@@ -75,6 +86,8 @@ def write(trace: Trace, put: Callable[[str], object], matching: Matching | None 
     """
     written = Written()
     for rank, lines in by_rank(trace, written, matching):
+        if rank == 0 and written.about_tags:
+            put(f"# {written.about_tags}\n")
         put("\n".join([f"{rank} init", *lines, f"{rank} finalize"]) + "\n")
     return written
 
@@ -114,6 +127,16 @@ def by_rank(
     written.left_out["receives without a source"] += told.untold
     tag = max((int(one.max(initial=-1)) for one in matching.tags), default=-1) + 1
     collectives = _Collectives(trace, written, tag, all_messages)
+    if written.decomposed or written.neighbourhoods:
+        written.collective_tags = tag
+    # A file that has such a comment, read and written again.
+    if (since := trace.meta.get("collective_tags")) is not None:
+        theirs = [
+            own[(own >= 0) & (events.tag >= since) & (events.communicator == 0)]
+            for own, events in zip(matching.tags, trace.events, strict=True)
+        ]
+        least = min((int(own.min()) for own in theirs if len(own)), default=tag)
+        written.collective_tags = least if least < tag else written.collective_tags
     for rank in range(trace.ranks):
         yield rank, _rank(trace, rank, matching, collectives, written)
     written.left_out = +written.left_out
@@ -221,16 +244,9 @@ class _Collectives:
     def __init__(self, trace: Trace, written: Written, tag: int, all_messages: bool) -> None:
         self._trace = trace
         self._texts: list[dict[int, list[str]]] = [{} for _ in range(trace.ranks)]
-        bases = trace.bases()
-        others = {*SENDS, *RECEIVES, *COMPLETES}
-        mine = np.array([base not in others for base in bases] + [False]) & ~one_sided(np.array([*bases, ""]))
-        self._bases = bases
-        all_calls = [np.flatnonzero(mine[events.function]) for events in trace.events]
-        self.places = [_places(events, calls) for events, calls in zip(trace.events, all_calls, strict=True)]
-        self._calls = [
-            by_communicator(events.communicator, calls)
-            for events, calls in zip(trace.events, all_calls, strict=True)
-        ]
+        self._calls = called.by_rank(trace)
+        whole = [np.sort(np.concatenate([_NONE, *calls.values()])) for calls in self._calls]
+        self.places = [_places(events, calls) for events, calls in zip(trace.events, whole, strict=True)]
         self._whole = set() if all_messages else self._ordered()
         for number, (members, remote, _) in enumerate(trace.communicators):
             if remote or np.any(members < 0):
@@ -262,26 +278,16 @@ class _Collectives:
     def _of(self, number: int, members: Ints, written: Written, tag: int) -> None:
         """All collectives of a communicator: the k-th of each member belong together."""
         events = [self._trace.events[rank] for rank in members.tolist()]
-        none = np.empty(0, np.int64)
-        own = [self._calls[rank].get(number, none) for rank in members.tolist()]
-        most, together = max(map(len, own), default=0), min(map(len, own), default=0)
-        names = {base: index for index, base in enumerate(dict.fromkeys(self._bases))}
-        base_of = np.array([names[base] for base in self._bases] + [-1])
-        kinds = np.stack(
-            [base_of[one.function[calls[:together]]] for one, calls in zip(events, own, strict=True)]
-        )
-        differ = np.flatnonzero((kinds != kinds[0]).any(axis=0))
-        if len(differ):
-            together = int(differ[0])
-        written.left_out["collectives that not all members called"] += most - together
+        own = called.of_members(self._calls, number, members)
+        kinds = called.kinds(self._trace, members, own)
+        together = len(kinds)
+        written.left_out["collectives that not all members called"] += max(map(len, own)) - together
         if not together:
             return
         sizes = np.stack([one.bytes[calls[:together]] for one, calls in zip(events, own, strict=True)])
         counts = [_rows(one.counts) for one in events]
-        every = list(names)
         place = {rank: position for position, rank in enumerate(members.tolist())}
-        for k in range(together):
-            base = every[kinds[0][k]]
+        for k, base in enumerate(kinds):
             at = [int(calls[k]) for calls in own]
             if base not in schedules.ALGORITHMS and base not in schedules.NEIGHBOURHOODS:
                 written.left_out["collectives of other kinds"] += 1

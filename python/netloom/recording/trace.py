@@ -92,7 +92,8 @@ class Trace:
         The world is the first.
     meta : dict
         `program`, `mpi`, `abi`, `tool`, `hosts` by rank, `lost` ranks, `dropped` events by rank; `lacks`:
-        what the source has and this has not, with numbers of calls; `timed`: false where calls take no time.
+        what the source has and this has not, with numbers of calls; `timed`: false where calls take no time;
+        `collective_tags`: from which tag on messages are those of collectives.
     """
 
     ranks: int
@@ -418,6 +419,9 @@ def _meta(data: bytes, label: str) -> dict[str, Any]:
     for key, kind in (("hosts", list), ("lost", list), ("dropped", dict), ("lacks", dict)):
         if not isinstance(meta.setdefault(key, kind()), kind):
             raise FormatError(f"{label}: expected {key} as a {kind.__name__}", label)
+    since = meta.get("collective_tags")
+    if since is not None and (not isinstance(since, int) or isinstance(since, bool) or since < 0):
+        raise FormatError(f"{label}: expected a tag or null as collective_tags", label)
     if not all(isinstance(calls, int) for calls in meta["lacks"].values()):
         raise FormatError(f"{label}: expected numbers of calls in lacks", label)
     return meta

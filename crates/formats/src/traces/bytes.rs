@@ -4,7 +4,7 @@ use crate::FormatError;
 
 /// Where reading is.
 #[derive(Clone, Debug)]
-pub(super) struct Bytes<'a> {
+pub(crate) struct Bytes<'a> {
     data: &'a [u8],
     /// The next byte.
     pub at: usize,
@@ -75,5 +75,17 @@ impl<'a> Bytes<'a> {
     #[inline]
     pub fn be64(&mut self, what: &str) -> Result<u64, FormatError> {
         Ok(u64::from_be_bytes(self.fixed(what)?))
+    }
+
+    /// Four bytes, the lowest first.
+    #[inline]
+    pub fn le32(&mut self, what: &str) -> Result<u32, FormatError> {
+        Ok(u32::from_le_bytes(self.fixed(what)?))
+    }
+
+    /// Eight bytes, the lowest first.
+    #[inline]
+    pub fn le64(&mut self, what: &str) -> Result<u64, FormatError> {
+        Ok(u64::from_le_bytes(self.fixed(what)?))
     }
 }

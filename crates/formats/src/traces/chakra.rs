@@ -42,6 +42,8 @@ const COLLECTIVES: [&str; 10] = [
     "Reduce_scatter_block",
     "Barrier",
 ];
+/// The last of these.
+const BARRIER: i64 = 9;
 /// Bytes of one call, at most.
 const MOST_BYTES: i64 = 1_000_000_000_000;
 
@@ -87,7 +89,7 @@ pub fn read(path: &str, open: &mut Open) -> Result<(Events, Vec<String>), Record
             }
             Err(error) => return Err(error),
         };
-        let found = Reader::new(&mut events).read(&data, &name)?;
+        let found = Reader::new(&mut events).read(&data, &name, rank)?;
         events.ranks.push(found);
         files.push(name);
     }
@@ -175,13 +177,14 @@ struct Node {
     kind: u64,
     dependencies: Vec<u64>,
     duration_us: u64,
-    /// `comm_type`, `comm_size`, `comm_src`, `comm_dst`, `comm_tag`, `root`.
-    type_of: u64,
-    size: i64,
-    source: i64,
-    destination: i64,
+    /// `comm_type`, `comm_size`, `comm_src`, `comm_dst`, `root`: none where the task has no such attribute.
+    type_of: Option<i64>,
+    size: Option<i64>,
+    source: Option<i64>,
+    destination: Option<i64>,
+    root: Option<i64>,
+    /// `comm_tag`, 0 where it has none.
     tag: i64,
-    root: i64,
     /// Of some ranks only.
     grouped: bool,
     at: usize,
@@ -199,7 +202,7 @@ impl<'a> Reader<'a> {
         Self { events, own: RankEvents::default(), now: 0 }
     }
 
-    fn read(mut self, data: &[u8], label: &str) -> Result<RankEvents, FormatError> {
+    fn read(mut self, data: &[u8], label: &str, rank: u32) -> Result<RankEvents, FormatError> {
         let mut bytes = Bytes::new(data, label);
         if !is_trace(data) {
             return Err(bytes.wrong("a Chakra trace, which begins with its version, found something else"));
@@ -222,14 +225,14 @@ impl<'a> Reader<'a> {
             nodes.push(Node { at, ..node(part(&mut bytes)?)? });
         }
         let order = order(&nodes, &mut bytes)?;
-        self.tasks(&nodes, &order).map_err(|(at, message)| {
+        self.tasks(rank, &nodes, &order).map_err(|(at, message)| {
             bytes.at = at;
             bytes.wrong(&message)
         })?;
         Ok(self.own)
     }
 
-    fn tasks(&mut self, nodes: &[Node], order: &[usize]) -> Result<(), (usize, String)> {
+    fn tasks(&mut self, rank: u32, nodes: &[Node], order: &[usize]) -> Result<(), (usize, String)> {
         // Messages that go on, by the task's number.
         let mut open: HashMap<u64, u32> = HashMap::new();
         // A send is done with when it has begun: what depends on it may be what its receiver waits for.
@@ -243,15 +246,23 @@ impl<'a> Reader<'a> {
                 self.own.completes.extend(waited.into_iter().map(|begun| (place, begun)));
                 self.own.events.push(wait);
             }
-            let size = u64::try_from(node.size.min(MOST_BYTES + 1)).unwrap_or(0);
-            if size > MOST_BYTES as u64 {
-                return Err((node.at, format!("at most {MOST_BYTES} bytes in a task, found {}", node.size)));
-            }
-            let peer = |rank: i64| {
-                i32::try_from(rank)
-                    .ok()
-                    .filter(|&rank| rank >= 0)
-                    .ok_or_else(|| (node.at, format!("a rank as the other end of a message, found {rank}")))
+            // What a task must say: an attribute in a range.
+            let told = |name: &str, value: Option<i64>, most: i64| {
+                value.filter(|value| (0..=most).contains(value)).ok_or_else(|| {
+                    let found = value.map_or_else(|| "none".to_owned(), |value| value.to_string());
+                    (
+                        node.at,
+                        format!("{name} of 0 to {most} in task {} of rank {rank}, found {found}", node.id),
+                    )
+                })
+            };
+            let rank_of = |name, value| Ok(told(name, value, i64::from(MAX_ENDPOINTS) - 1)? as i32);
+            // A message is as long as it was sent, and a barrier has no bytes.
+            let size = match (node.kind, node.size) {
+                (RECEIVES, None) => 0,
+                (TOGETHER, None) if node.type_of == Some(BARRIER) => 0,
+                (SENDS | RECEIVES | TOGETHER, size) => told("comm_size", size, MOST_BYTES)? as u64,
+                _ => 0,
             };
             match node.kind {
                 COMPUTES => {
@@ -261,7 +272,10 @@ impl<'a> Reader<'a> {
                 }
                 SENDS | RECEIVES => {
                     let sends = node.kind == SENDS;
-                    let other = peer(if sends { node.destination } else { node.source })?;
+                    let other = match sends {
+                        true => rank_of("comm_dst", node.destination)?,
+                        false => rank_of("comm_src", node.source)?,
+                    };
                     let event = self.event(
                         if sends { "Isend" } else { "Irecv" },
                         other,
@@ -279,12 +293,17 @@ impl<'a> Reader<'a> {
                     self.own.events.push(Event { tag, request: true, ..event });
                 }
                 TOGETHER => {
-                    let name = usize::try_from(node.type_of).ok().and_then(|kind| COLLECTIVES.get(kind));
-                    let name = name.ok_or_else(|| {
-                        (node.at, format!("a collective below {}, found {}", COLLECTIVES.len(), node.type_of))
-                    })?;
+                    let kind = told("comm_type", node.type_of, COLLECTIVES.len() as i64 - 1)?;
+                    let name = &COLLECTIVES[kind as usize];
                     let rooted = matches!(*name, "Reduce" | "Gather" | "Scatter" | "Bcast");
-                    let root = if rooted { peer(node.root)? } else { NO_PEER };
+                    let root = match node.root {
+                        None if rooted => {
+                            self.events.lack("roots of collectives, which are taken as rank 0", 1);
+                            0
+                        }
+                        root if rooted => rank_of("root", root)?,
+                        _ => NO_PEER,
+                    };
                     let event = self.event(name, root, size);
                     self.own.events.push(Event { communicator: u32::from(node.grouped), ..event });
                 }
@@ -353,12 +372,12 @@ fn attributes(mut bytes: Bytes, node: &mut Node) -> Result<(), FormatError> {
         }
     }
     match (name, number) {
-        (b"comm_type", Some(number)) => node.type_of = number as u64,
-        (b"comm_size", Some(number)) => node.size = number,
-        (b"comm_src", Some(number)) => node.source = number,
-        (b"comm_dst", Some(number)) => node.destination = number,
+        (b"comm_type", number @ Some(_)) => node.type_of = number,
+        (b"comm_size", number @ Some(_)) => node.size = number,
+        (b"comm_src", number @ Some(_)) => node.source = number,
+        (b"comm_dst", number @ Some(_)) => node.destination = number,
         (b"comm_tag", Some(number)) => node.tag = number,
-        (b"root" | b"comm_root", Some(number)) => node.root = number,
+        (b"root" | b"comm_root", number @ Some(_)) => node.root = number,
         (b"pg_name", None) => node.grouped |= !text.is_empty() && text != b"0",
         (b"involved_dim", None) => {
             if let Some(mut values) = list {
@@ -496,6 +515,34 @@ mod tests {
                 }
             }
         }
+    }
+
+    /// A send of task 9 by rank 1, with these attributes.
+    fn send(attributes: &[(&str, i8)]) -> Result<Events, String> {
+        let mut node = b"\x08\x09\x18\x05".to_vec();
+        for &(name, value) in attributes {
+            // A name, and a sint64 (field 17).
+            node.extend([0x52, name.len() as u8 + 5, 0x0a, name.len() as u8]);
+            node.extend(name.bytes().chain([0x88, 0x01, (value << 1 ^ value >> 7) as u8]));
+        }
+        let own = [&b"\x07\x0a\x050.0.4"[..], &[node.len() as u8], &node].concat();
+        read_with(ALL_TO_ALL, &|name, bytes| if name.contains(".1.") { own.clone() } else { bytes })
+    }
+
+    #[test]
+    fn what_a_task_must_say_is_not_taken_as_0() {
+        assert!(send(&[("comm_dst", 2), ("comm_size", 0)]).is_ok());
+        let refused = send(&[("comm_dst", 2)]).unwrap_err();
+        let told = "all_to_all.1.et: byte 8: expected comm_size of 0 to 1000000000000 in task 9 of rank 1, found none";
+        assert!(refused.ends_with(told), "{refused}");
+        let refused = send(&[("comm_size", 5)]).unwrap_err();
+        assert!(
+            refused.ends_with("expected comm_dst of 0 to 9999999 in task 9 of rank 1, found none"),
+            "{refused}"
+        );
+        let refused = send(&[("comm_dst", 2), ("comm_size", -5)]).unwrap_err();
+        assert!(refused.ends_with("in task 9 of rank 1, found -5"), "{refused}");
+        assert_eq!(send(&[("comm_dst", 2), ("comm_size", 5)]).unwrap().ranks[1].events[0].bytes, 5);
     }
 
     #[test]

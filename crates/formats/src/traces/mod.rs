@@ -14,7 +14,7 @@
 //!
 //! [`Events`]: netloom_model::Events
 
-mod bytes;
+pub(crate) mod bytes;
 pub mod chakra;
 mod communicators;
 pub mod dumpi;

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::io;
 
 use netloom_formats::traces::{Binary, read};
-use netloom_formats::{Found, RecordingError};
+use netloom_formats::{Found, RecordingError, read_goal, rewrite_goal};
 use netloom_model::Events;
 use netloom_model::rng::{Stream, below, stream};
 use netloom_testkit::trials;
@@ -109,6 +109,29 @@ fn damaged_traces_are_hostile_but_harmless() {
                 }
                 Err(RecordingError::File { .. }) => {}
             }
+        }
+    }
+    assert!(read_whole > 0);
+}
+
+/// GOAL's binary form: an error that names the byte, or a schedule that is the same once it is written.
+#[test]
+fn damaged_schedules_are_hostile_but_harmless() {
+    let path = format!("{}/../../tests/data/cases/goal-binary/exchange.bin", env!("CARGO_MANIFEST_DIR"));
+    let whole = std::fs::read(path).unwrap();
+    let mut read_whole = 0;
+    for trial in 0..trials(2000) {
+        let mut random = stream(59, trial);
+        let mut damaged = whole.clone();
+        damage(&mut damaged, &mut random);
+        match read_goal(&damaged, "x.bin") {
+            Ok(schedule) if damaged.starts_with(&whole[..8]) => {
+                let again = rewrite_goal(&damaged, "x.bin", true).unwrap();
+                assert_eq!(read_goal(&again, "again").unwrap(), schedule);
+                read_whole += 1;
+            }
+            Ok(_) => {}
+            Err(error) => assert!(error.message.contains("expected"), "{trial}: {error}"),
         }
     }
     assert!(read_whole > 0);

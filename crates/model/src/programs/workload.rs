@@ -271,6 +271,11 @@ impl Workload {
         &self.together
     }
 
+    /// How many rows of shares there are.
+    pub fn rows(&self) -> u32 {
+        (self.shares.len() / self.ranks().max(1) as usize) as u32
+    }
+
     /// Bytes by rank of a collective whose shares differ, as one rank knows them: what it sends to each (all-to-all,
     /// scatter), what each contributes (gather, allgather; its own entry counts) or gets (reduce-scatter).
     pub fn shares(&self, row: u32) -> &[u64] {

@@ -5,7 +5,7 @@
 //! a wait for any one request, and tasks of a rank that go on side by side.
 
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashMap, VecDeque};
+use std::collections::{BTreeSet, BinaryHeap, HashMap, VecDeque};
 
 use netloom_model::events::NO_PEER;
 use netloom_model::{Action, CollectiveKind as Kind, Event, Events, RankEvents, Schedule, Task, Workload};
@@ -147,9 +147,24 @@ fn together(writer: &mut Writer, run: &Workload, rank: u32, (number, row): (u32,
     }
 }
 
+/// Tags that a record cannot have, from 2^31 on, and those that stand for them: the highest that no message has.
+fn high_tags(schedule: &Schedule) -> HashMap<u32, i32> {
+    let all = (0..schedule.ranks()).flat_map(|rank| schedule.tasks(rank));
+    let tags = all.filter_map(|task| match *task {
+        Task::Send { tag, .. } | Task::Recv { tag, .. } => Some(tag),
+        Task::Calc { .. } => None,
+    });
+    let tags: BTreeSet<u32> = tags.collect();
+    let high = tags.iter().rev().take_while(|&&tag| tag > i32::MAX as u32);
+    let free = (0..=i32::MAX).rev().filter(|&tag| !tags.contains(&(tag as u32)));
+    high.copied().zip(free).collect()
+}
+
 /// A schedule as a record: a rank's tasks one after another, each behind those that it requires.
 pub fn of_schedule(schedule: &Schedule, tool: &str) -> Events {
     let mut all = new(schedule.ranks(), tool);
+    let high = high_tags(schedule);
+    let tag_of = |tag: u32| high.get(&tag).copied().unwrap_or(tag as i32);
     for rank in 0..schedule.ranks() {
         let tasks = schedule.tasks(rank);
         let beside = schedule.processors(rank).iter().filter(|&&processor| processor > 0).count() as u64;
@@ -173,10 +188,10 @@ pub fn of_schedule(schedule: &Schedule, tool: &str) -> Events {
             match tasks[task as usize] {
                 Task::Calc { units } => writer.now += units as f64,
                 Task::Send { to, bytes, tag } => {
-                    open.insert(task, writer.push("Isend", to as i32, (tag as i32, bytes, true)));
+                    open.insert(task, writer.push("Isend", to as i32, (tag_of(tag), bytes, true)));
                 }
                 Task::Recv { from, tag } => {
-                    open.insert(task, writer.push("Irecv", from as i32, (tag as i32, 0, true)));
+                    open.insert(task, writer.push("Irecv", from as i32, (tag_of(tag), 0, true)));
                 }
             }
             for &(follower, _) in schedule.followers(rank, task) {

@@ -24,6 +24,7 @@ USAGE: dict[str, str] = {
     "interference": "RUNS FABRIC ROUTES COUNTERS [OPTIONS]",
     "record": "--matrix | --events | --recover DIR [OPTIONS] [-- COMMAND ...]",
     "trace convert": "TRACE -o FILE [OPTIONS]",
+    "trace scale": "TRACE RANKS -o FILE [OPTIONS]",
     "route": "ENGINE FABRIC [TRAFFIC] [OPTIONS]",
     "path": "FABRIC ROUTES FROM TO [OPTIONS]",
     "watch": "[FABRIC] [OPTIONS]",
@@ -92,6 +93,7 @@ EXAMPLES: dict[str, str] = {
     "trace show": "netloom trace show recorded",
     "trace check": "netloom trace check recorded",
     "trace convert": "netloom trace convert recorded -o recorded.ti.gz",
+    "trace scale": "netloom trace scale recorded 8x8x8 -o larger.ti.gz",
     "route": "netloom route ftree net.txt -o routes.lfts",
     "check": "netloom check net.txt routes.lfts",
     "path": "netloom path net.txt ftree host0000 host0012 --traffic examples/jobs/boxlib.toml",
@@ -180,7 +182,7 @@ MADE_BY: dict[str, str] = {
 }
 """What makes the files of an example that no other example before it makes."""
 
-TRACE = ("trace show", "trace check", "trace convert")
+TRACE = ("trace show", "trace check", "trace convert", "trace scale")
 NEEDS: dict[str, str] = {
     **dict.fromkeys(("record", *TRACE, "study recorder"), "an MPI"),
     **dict.fromkeys(

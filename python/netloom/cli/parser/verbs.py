@@ -49,6 +49,7 @@ VERBS: dict[str, str | tuple[str, dict[str, str]]] = {
             "show": "Show what is in a trace: ranks, events by function, communicators.",
             "check": "Check a trace for missing parts: unmatched messages, lost ranks.",
             "convert": "Write a trace in another format.",
+            "scale": "Write a trace on more ranks, of a program on a regular grid.",
         },
     ),
     "route": "Make routes with an engine.",

@@ -1,4 +1,4 @@
-"""`netloom trace show|check|convert`: recorded traces told, judged, and written in other formats."""
+"""`netloom trace show|check|convert|scale`: recorded traces told, judged, written, and on more ranks."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ import gzip
 from pathlib import Path
 from typing import Any
 
-from netloom import extras, files
+from netloom import _core, extras, files
 from netloom.cli.shared import outputs
 from netloom.cli.shared.exits import STDIO, UsageError
 from netloom.cli.shared.options import Options, ProductOptions
 from netloom.cli.shared.run import Run
 from netloom.cli.trace import report
 from netloom.findings import bad
-from netloom.recording import goal, jobs, matching, opening, ti
+from netloom.recording import goal, jobs, matching, opening, scaling, ti
 from netloom.recording import trace as traces
 from netloom.recording.results import replay_findings, replayed
 from netloom.recording.trace import Trace
 from netloom.session.sources import is_stdin
 
-ENDINGS = (".ti", ".ti.gz", ".goal", ".goal.gz")
+ENDINGS = (".ti", ".ti.gz", ".goal", ".goal.gz", ".bin")
 
 
 def show(trace: Path, /, *, options: Options | None = None) -> int:
@@ -69,36 +69,77 @@ def convert(trace: Path, /, *, options: ProductOptions | None = None) -> int:
     trace
         A folder of `netloom record --events -o`, or a file or a folder of another format.
     options
-        Common options; the ending after `-o` names the format: .ti, .goal (also .gz); a name without an
-        ending is a folder of Parquet.
+        Common options; the ending after `-o` names the format: .ti, .goal (also .gz), .bin (GOAL, binary); a
+        name without an ending is a folder of Parquet.
     """
     options = options or ProductOptions()
-    outputs.need_output("trace convert", options)
+    run, target = _target("trace convert", options)
+    found = _read(run, trace)
+    result = _written(run, found, target, trace)
+    return run.finish(result, lambda: report.convert_text(result))
+
+
+def scale(trace: Path, ranks: str, /, *, options: ProductOptions | None = None) -> int:
+    """Write a trace on more ranks: of a program on a regular grid whose ranks exchange with neighbours.
+
+    Parameters
+    ----------
+    trace
+        A folder of `netloom record --events -o`, or a file or a folder of another format.
+    ranks
+        How many ranks, each dimension by the same factor (512), or how many in each dimension (8x8x8).
+    options
+        Common options; the ending after `-o` names the format, as of `trace convert`.
+    """
+    options = options or ProductOptions()
+    run, target = _target("trace scale", options)
+    wanted = scaling.parse_ranks(ranks)
+    if wanted is None:
+        raise UsageError(f'expected a number of ranks (512) or a grid (8x8x8), found "{ranks[:40]}"')
+    found = _read(run, trace)
+    with run.timed("scale"):
+        made = scaling.scaled(found, wanted, str(trace))
+    result = {**_written(run, made.trace, target, None), **report.scaled(made)}
+    result["findings"] = [*report.scaled_findings(made, found), *result["findings"]]
+    return run.finish(result, lambda: report.scale_text(result))
+
+
+def _target(verb: str, options: ProductOptions) -> tuple[Run, tuple[str, Path | None]]:
+    """The run, the ending that names the format, and the folder to be made if it is one."""
+    outputs.need_output(verb, options)
     ending = outputs.ending(options.output)
     as_folder = options.output is not None and str(options.output) != STDIO and "." not in options.output.name
-    run = Run("trace-convert", options, endings=ENDINGS, folder=as_folder)
+    run = Run(verb.replace(" ", "-"), options, endings=ENDINGS, folder=as_folder)
     if as_folder and options.output is not None:
         extras.need("arrow")
         if files.check_folder(options.output):
             raise OSError(errno.EEXIST, "is there already: expected a new folder", str(options.output))
-    found = _read(run, trace)
-    parts: list[str] = []
+    return run, (ending, options.output if as_folder else None)
+
+
+def _written(run: Run, found: Trace, target: tuple[str, Path | None], source: Path | None) -> dict[str, Any]:
+    """Writes a trace; `source` is its file, if it is as it was read."""
+    (ending, folder), parts = target, list[str]()
+    as_goal = ending.startswith((".goal", ".bin"))
     with run.timed("convert"):
-        written = goal.write(found, parts.append) if "goal" in ending else ti.write(found, parts.append)
-    data = "".join(parts).encode()
-    if as_folder and options.output is not None:
-        traces.write(options.output, found, {jobs.TRACE: gzip.compress(data, 4, mtime=0)})
-        output: str | None = str(options.output)
+        if as_goal and source is not None and found.meta.get("tool") == goal.TOOL and source.is_file():
+            written, data = goal.rewritten(found, source, as_binary=ending == ".bin")
+        else:
+            written = (goal if as_goal else ti).write(found, parts.append)
+            data = "".join(parts).encode()
+            data = _core.goal_form(data, "the trace", True) if ending == ".bin" else data
+    if folder is not None:
+        traces.write(folder, found, {jobs.TRACE: gzip.compress(data, 4, mtime=0)})
+        output: str | None = str(folder)
     else:
         output = run.write(gzip.compress(data, 4, mtime=0) if ending.endswith(".gz") else data)
-    result: dict[str, Any] = {
-        "format": "parquet" if as_folder else "goal" if "goal" in ending else "ti",
+    return {
+        "format": "parquet" if folder is not None else "goal" if as_goal else "ti",
         "ranks": found.ranks,
         **replayed(written),
         "output": output,
         "findings": replay_findings(written),
     }
-    return run.finish(result, lambda: report.convert_text(result))
 
 
 def _read(run: Run, source: Path) -> Trace:

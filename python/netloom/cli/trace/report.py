@@ -9,7 +9,9 @@ import numpy as np
 
 from netloom.cli.shared import render
 from netloom.findings import Finding, finding
+from netloom.recording.collectives import Incomplete, incomplete
 from netloom.recording.matching import Matching
+from netloom.recording.scaling import Scaled, text_of
 from netloom.recording.trace import SENDS, Trace
 
 UNMATCHED = ("source", "destination", "communicator", "tag", "sent", "received")
@@ -87,6 +89,7 @@ def checked(trace: Trace, pairs: Matching) -> dict[str, Any]:
     """The result of `trace check`."""
     dropped = {int(rank): number for rank, number in trace.meta["dropped"].items()}
     unmatched = [dict(zip(UNMATCHED, one, strict=True)) for one in pairs.unmatched]
+    partly = incomplete(trace)
     return {
         **_head(trace),
         "messages": pairs.messages,
@@ -94,17 +97,22 @@ def checked(trace: Trace, pairs: Matching) -> dict[str, Any]:
         "untold": pairs.untold,
         "ambiguous": pairs.ambiguous,
         "late": pairs.late,
+        "incomplete": [{**one._asdict(), "function": f"MPI_{one.function}"} for one in partly],
         "lost": [
             {"rank": one.get("rank"), "host": one.get("host"), "why": one.get("why")}
             for one in trace.meta["lost"]
         ],
         "dropped": [{"rank": rank, "events": number} for rank, number in sorted(dropped.items())],
-        "findings": _findings(trace, pairs, unmatched, dropped),
+        "findings": _findings(trace, pairs, unmatched, dropped, partly),
     }
 
 
 def _findings(
-    trace: Trace, pairs: Matching, unmatched: list[dict[str, int]], dropped: dict[int, int]
+    trace: Trace,
+    pairs: Matching,
+    unmatched: list[dict[str, int]],
+    dropped: dict[int, int],
+    partly: list[Incomplete],
 ) -> list[Finding]:
     found, count = [], render.count
     if lost := trace.meta["lost"]:
@@ -125,6 +133,8 @@ def _findings(
     if pairs.untold:
         text = f"{count(pairs.untold)} receives from any source, or with any tag, were never complete"
         found.append(finding("unmatched-messages", text))
+    if partly:
+        found.append(finding("incomplete-collectives", _partly(partly)))
     if pairs.ambiguous:
         text = (
             f"{count(pairs.ambiguous)} messages have the ranks, communicator and tag of others of another "
@@ -135,6 +145,20 @@ def _findings(
         text = f"{count(pairs.late)} messages were received before they were sent: {_why_late(trace)}"
         found.append(finding("clocks-differ", text))
     return found
+
+
+def _partly(partly: list[Incomplete]) -> str:
+    """Collectives without all their members, with the first of them."""
+    count, first = render.count, partly[0]
+    total = sum(one.calls for one in partly)
+    whose = "the world" if first.communicator == 0 else f"communicator {first.communicator}"
+    named = ", ".join(map(str, first.ranks[:_MOST_SHOWN]))
+    more = f" and {count(len(first.ranks) - _MOST_SHOWN)} more" if len(first.ranks) > _MOST_SHOWN else ""
+    ranks = f"rank{'' if len(first.ranks) == 1 else 's'} {named}{more}"
+    return (
+        f"{count(total)} collective{'s were' if total > 1 else ' was'} not called by all members: "
+        f"the first is MPI_{first.function} on {whose}, without {ranks}"
+    )
 
 
 def _why_late(trace: Trace) -> str:
@@ -161,6 +185,38 @@ def check_text(result: Mapping[str, Any]) -> str:
         cells = [[str(one[key]) for key in UNMATCHED] for one in result["unmatched"][:_MOST_SHOWN]]
         out += "\n\n" + render.table(list(UNMATCHED), cells, right=list(range(len(UNMATCHED))))
     return out + render.findings(result["findings"])
+
+
+def scaled(made: Scaled) -> dict[str, Any]:
+    """What the result of `trace scale` has beside that of `trace convert`."""
+    return {
+        "grid": {
+            "from": list(made.before),
+            "to": list(made.after),
+            "periodic": list(made.periodic),
+        },
+        "unlike": made.unlike,
+        "assumed": made.assumed,
+    }
+
+
+def scaled_findings(made: Scaled, source: Trace) -> list[Finding]:
+    """What the larger run rests on."""
+    found = [finding("scaled-trace", f"assumed: {'; '.join(made.assumed)}")]
+    if made.unlike:
+        ranks = f"{render.count(made.unlike)} of {render.count(source.ranks)} recorded ranks"
+        text = f"{ranks} do otherwise than the rank that stands for their place"
+        found.append(finding("uneven-ranks", text))
+    return found
+
+
+def scale_text(result: Mapping[str, Any]) -> str:
+    """The report of `trace scale`."""
+    grid = result["grid"]
+    round_ = [str(d + 1) for d, periodic in enumerate(grid["periodic"]) if periodic]
+    ends = f", round the ends of dimension {', '.join(round_)}" if round_ else ""
+    head = f"{text_of(grid['from'])} to {text_of(grid['to'])} ranks{ends}"
+    return render.pairs([("grid", head)]) + "\n" + convert_text(result)
 
 
 def convert_text(result: Mapping[str, Any]) -> str:

@@ -52,6 +52,8 @@ const OPERATIONS: [&str; 17] = [
     "Exscan",
     "Reduce_scatter_block",
 ];
+/// Seconds, and ticks a second, that need no more than 64 bits in nanoseconds.
+const FAST: i64 = 1 << 33;
 /// Bytes of one call, at most.
 const MOST_BYTES: u64 = 1_000_000_000_000;
 
@@ -72,9 +74,9 @@ struct Reader<'a> {
     /// Regions that are open: their number, when they were entered, how many events there were.
     stack: Vec<(u64, i64, usize)>,
     requests: HashMap<u64, u32>,
-    /// Functions by region, and by name.
-    regions: HashMap<u64, Option<String>>,
+    /// Functions by name, and by the region that is open and what a record says of it.
     functions: HashMap<String, u16>,
+    here: HashMap<(u64, &'static str), u16>,
     now: i64,
     /// The event that completes requests in the open region.
     completing: Option<u32>,
@@ -100,8 +102,8 @@ pub(super) fn read(
         events: RankEvents::default(),
         stack: Vec::new(),
         requests: HashMap::new(),
-        regions: HashMap::new(),
         functions: HashMap::new(),
+        here: HashMap::new(),
         now: UNKNOWN,
         completing: None,
         all,
@@ -201,40 +203,57 @@ impl Reader<'_> {
     fn ns(&mut self, ticks: u64) -> i64 {
         let (resolution, offset, since) = self.shared.clock.unwrap_or((1_000_000_000, 0, 0));
         let ticks = i128::from(self.own.corrected(ticks)) - i128::from(offset);
-        let ns = ticks * 1_000_000_000 / i128::from(resolution) + i128::from(since);
-        i64::try_from(ns.max(0)).unwrap_or(i64::MAX)
+        let ns = match (i64::try_from(ticks), i64::try_from(resolution)) {
+            // The same without a division of 128 bits, which takes longer than all else of a record.
+            (Ok(ticks), Ok(resolution))
+                if resolution < FAST && ticks.unsigned_abs() / (resolution as u64) < FAST as u64 =>
+            {
+                i128::from(ticks / resolution * 1_000_000_000)
+                    + i128::from(ticks % resolution * 1_000_000_000 / resolution)
+            }
+            _ => ticks * 1_000_000_000 / i128::from(resolution),
+        };
+        i64::try_from((ns + i128::from(since)).max(0)).unwrap_or(i64::MAX)
     }
 
-    /// The function that is open, without `MPI_`.
-    fn open(&mut self) -> Option<&str> {
-        let region = self.own.region(self.stack.last()?.0);
-        let shared = self.shared;
-        let name = self.regions.entry(region).or_insert_with(|| {
-            let name = shared.strings.get(shared.regions.get(&region)?)?;
-            name.strip_prefix("MPI_").map(str::to_owned)
-        });
-        name.as_deref()
+    /// The number of a function.
+    fn function(&mut self, name: &str) -> u16 {
+        if let Some(&function) = self.functions.get(name) {
+            return function;
+        }
+        let function = self.all.function(name);
+        self.functions.insert(name.to_owned(), function);
+        function
     }
 
-    /// An event of the function that is open, if it is one of this kind, else of `other`.
-    fn event(&mut self, other: &str, communicator: u32) -> Event {
-        let base = base_of(other);
-        let kinds: &[&str] = match &*base {
+    /// The function that is open, if it is one of this kind, else `other`.
+    fn open(&mut self, other: &'static str) -> u16 {
+        let region = self.stack.last().map_or(NONE, |open| self.own.region(open.0));
+        if let Some(&function) = self.here.get(&(region, other)) {
+            return function;
+        }
+        let kinds: &[&str] = match &*base_of(other) {
             "Send" => &["Send", "Bsend", "Ssend", "Rsend", "Sendrecv", "Sendrecv_replace"],
             "Wait" => &["Wait", "Waitall", "Waitany", "Waitsome", "Test", "Testall", "Testany", "Testsome"],
             _ => &[],
         };
-        let open = self.open().filter(|open| {
+        let shared = self.shared;
+        let name = shared.regions.get(&region).and_then(|name| shared.strings.get(name));
+        let open = name.and_then(|name| name.strip_prefix("MPI_")).filter(|open| {
             kinds.contains(&&*base_of(open)) && open.starts_with('I') == other.starts_with('I')
         });
-        let name = open.unwrap_or(other).to_owned();
-        let function = match self.functions.get(&name) {
-            Some(&function) => function,
-            None => {
-                let function = self.all.function(&name);
-                *self.functions.entry(name).or_insert(function)
-            }
-        };
+        let function = self.function(open.unwrap_or(other));
+        self.here.insert((region, other), function);
+        function
+    }
+
+    /// An event of the function that is open, if it is one of this kind, else of `other`.
+    fn event(&mut self, other: &'static str, communicator: u32) -> Event {
+        let function = self.open(other);
+        self.event_of(function, communicator)
+    }
+
+    fn event_of(&mut self, function: u16, communicator: u32) -> Event {
         let (start_ns, end_ns) = match self.stack.last() {
             Some(&(_, entered, _)) => (entered, UNKNOWN),
             None => (self.now, self.now),
@@ -367,7 +386,8 @@ impl Reader<'_> {
             return Err(format!("at most {MOST_BYTES} bytes in a call, found {bytes}"));
         }
         let name = if request.is_some() { format!("I{}", name.to_lowercase()) } else { name.to_owned() };
-        let event = Event { peer, bytes, ..self.event(&name, number) };
+        let function = self.function(&name);
+        let event = Event { peer, bytes, ..self.event_of(function, number) };
         match request {
             None => self.push(event, None),
             Some(request) => {

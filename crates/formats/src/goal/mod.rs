@@ -1,4 +1,4 @@
-//! GOAL, the text form: tasks of every rank that depend on each other.
+//! GOAL: tasks of every rank that depend on each other. The text is read and written here, the binary form in `binary`.
 //!
 //! ```text
 //! num_ranks 2
@@ -11,7 +11,7 @@
 //! recv 10b from 0 tag 0         a label is needed only to refer to
 //! }
 //! ```
-//! One statement a line; `//` and `/* */` are comments. `nic` is read and passed over: a host has one adapter here. A label may be
+//! One statement a line; `//` and `/* */` are comments. `nic` plays no part: a host has one adapter here. A label may be
 //! used before the line that sets it. Every rank has a block. As in `txt2bin`, no blank is needed behind a number (`cpu 1nic 0`), and tags
 //! have 32 bits: of longer ones, as ATLAHS' NCCL traces have them, the lowest 32 count.
 //!
@@ -21,8 +21,11 @@
 //! Source: T. Hoefler, C. Siebert, A. Lumsdaine, *Group Operation Assembly Language*, ICPP 2009; the grammar as LogGOPSim's and
 //! ATLAHS' `txt2bin` have it. Receives from any source or with any tag (-1) are refused.
 
+mod binary;
+
 use std::borrow::Cow;
 use std::collections::HashMap;
+use std::fmt::Write;
 
 use netloom_model::{MAX_ENDPOINTS, Requirement, Schedule, Task};
 
@@ -30,15 +33,78 @@ use crate::FormatError;
 use crate::error::excerpt;
 use crate::text::{last_line, text};
 
+pub use binary::is_binary;
+
 /// The largest message, bytes: 1 TB.
 const MAX_BYTES: u64 = 1_000_000_000_000;
 
-/// Reads a schedule.
+/// What the blocks of all ranks say.
+#[derive(Default)]
+struct Statements {
+    /// By rank.
+    ranks: Vec<Vec<Line>>,
+    /// Rank by rank.
+    requirements: Vec<Requirement>,
+}
+
+/// A task as it stands in its block.
+struct Line {
+    task: Task,
+    /// What a receive says that it gets.
+    bytes: u64,
+    processor: u8,
+    adapter: u8,
+    /// From 1; 0 where there are no lines.
+    line: u32,
+}
+
+/// Reads a schedule, text or binary.
 ///
 /// # Errors
 /// [`FormatError`] names the line: what is no statement, a number that is missing or out of range, a rank that there is not or
-/// that has two blocks, a label that is set twice or never, a block that does not end, tasks that require each other.
+/// that has two blocks, a label that is set twice or never, a block that does not end, tasks that require each other. Of the
+/// binary form it names the byte.
 pub fn read_goal(bytes: &[u8], label: &str) -> Result<Schedule, FormatError> {
+    let statements = statements(bytes, label)?;
+    let mut ranks: Vec<Vec<(Task, u8)>> = Vec::with_capacity(statements.ranks.len());
+    let mut lines: Vec<Vec<u32>> = Vec::with_capacity(statements.ranks.len());
+    for tasks in statements.ranks {
+        lines.push(tasks.iter().map(|task| task.line).collect());
+        ranks.push(tasks.into_iter().map(|task| (task.task, task.processor)).collect());
+    }
+    let schedule = Schedule::new(&ranks, &statements.requirements).map_err(|(rank, task)| {
+        match lines[rank as usize][task as usize] as usize {
+            0 => FormatError::whole(
+                label,
+                format!(
+                    "expected tasks of rank {rank} without cycles, found that task {task} requires itself"
+                ),
+            ),
+            line => FormatError::at(
+                label,
+                line,
+                format!("expected tasks of rank {rank} without cycles, found that this one requires itself"),
+            ),
+        }
+    })?;
+    let lines = lines.concat();
+    Ok(if lines.contains(&0) { schedule } else { schedule.with_lines(lines) })
+}
+
+/// A schedule, text or binary, in either form: tasks and requirements stay as they are, labels become `l1`, `l2`, …
+///
+/// # Errors
+/// As [`read_goal`], but for tasks that require each other.
+pub fn rewrite_goal(bytes: &[u8], label: &str, as_binary: bool) -> Result<Vec<u8>, FormatError> {
+    let statements = statements(bytes, label)?;
+    Ok(if as_binary { binary::write(&statements) } else { statements.to_text().into_bytes() })
+}
+
+fn statements(bytes: &[u8], label: &str) -> Result<Statements, FormatError> {
+    if is_binary(bytes) { binary::read(bytes, label) } else { of_text(bytes, label) }
+}
+
+fn of_text(bytes: &[u8], label: &str) -> Result<Statements, FormatError> {
     let text = text(bytes, label)?;
     let plain = without_comments(&text).map_err(|line| {
         FormatError::at(label, line, "expected the end of this comment (*/), found the end of the file")
@@ -58,18 +124,53 @@ pub fn read_goal(bytes: &[u8], label: &str) -> Result<Schedule, FormatError> {
         let message = format!("expected a block of every rank below {count}, found none of rank {rank}");
         return Err(FormatError::whole(label, message));
     }
-    let mut ranks: Vec<Vec<(Task, u8)>> = vec![Vec::new(); count as usize];
-    let mut lines: Vec<Vec<u32>> = vec![Vec::new(); count as usize];
-    for (rank, tasks) in reader.done {
-        lines[rank as usize] = tasks.iter().map(|&(_, _, line)| line as u32).collect();
-        ranks[rank as usize] = tasks.into_iter().map(|(task, processor, _)| (task, processor)).collect();
+    reader.done.sort_by_key(|&(rank, _)| rank);
+    reader.requirements.sort_by_key(|one| one.rank);
+    Ok(Statements {
+        ranks: reader.done.into_iter().map(|(_, tasks)| tasks).collect(),
+        requirements: reader.requirements,
+    })
+}
+
+impl Statements {
+    fn to_text(&self) -> String {
+        let mut out = format!("num_ranks {}\n", self.ranks.len());
+        let mut requirements = self.requirements.iter().peekable();
+        for (rank, lines) in self.ranks.iter().enumerate() {
+            // Writing to a text does not fail.
+            let _ = writeln!(out, "rank {rank} {{");
+            let mut before: Vec<Vec<(u32, bool)>> = vec![Vec::new(); lines.len()];
+            while let Some(one) = requirements.next_if(|one| one.rank as usize == rank) {
+                before[one.task as usize].push((one.requires, one.started));
+            }
+            for (number, line) in (1..).zip(lines) {
+                let _ = match line.task {
+                    Task::Calc { units } => write!(out, "l{number}: calc {units}"),
+                    Task::Send { to, bytes, tag } => {
+                        write!(out, "l{number}: send {bytes}b to {to} tag {tag}")
+                    }
+                    Task::Recv { from, tag } => {
+                        write!(out, "l{number}: recv {}b from {from} tag {tag}", line.bytes)
+                    }
+                };
+                for (word, value) in [("cpu", line.processor), ("nic", line.adapter)] {
+                    if value > 0 {
+                        let _ = write!(out, " {word} {value}");
+                    }
+                }
+                out.push('\n');
+            }
+            for (number, mut before) in (1..).zip(before) {
+                before.sort_unstable();
+                for (other, started) in before {
+                    let how = if started { "irequires" } else { "requires" };
+                    let _ = writeln!(out, "l{number} {how} l{}", other + 1);
+                }
+            }
+            out.push_str("}\n");
+        }
+        out
     }
-    let schedule = Schedule::new(&ranks, &reader.requirements).map_err(|(rank, task)| {
-        let message =
-            format!("expected tasks of rank {rank} without cycles, found that this one requires itself");
-        FormatError::at(label, lines[rank as usize][task as usize] as usize, message)
-    })?;
-    Ok(schedule.with_lines(lines.concat()))
 }
 
 /// Comments become blanks, lines stay. The error is the line where a comment begins that does not end.
@@ -98,9 +199,6 @@ fn without_comments(text: &str) -> Result<Cow<'_, str>, usize> {
     plain.push_str(rest);
     Ok(Cow::Owned(plain))
 }
-
-/// A task, its processor, its line.
-type Line = (Task, u8, usize);
 
 #[derive(Default)]
 struct Reader {
@@ -212,10 +310,11 @@ impl Block {
     }
 
     fn task(&mut self, verb: &str, words: &mut Words, ranks: u32, line: usize) -> Result<(), String> {
+        let mut bytes = 0;
         let mut task = if verb == "calc" {
             Task::Calc { units: words.number("nanoseconds", 0..=u64::MAX)? }
         } else {
-            let bytes = words.bytes()?;
+            bytes = words.bytes()?;
             words.literal(if verb == "send" { "to" } else { "from" })?;
             let peer = words.number("a rank", 0..=u64::from(ranks) - 1)? as u32;
             match verb {
@@ -223,7 +322,7 @@ impl Block {
                 _ => Task::Recv { from: peer, tag: 0 },
             }
         };
-        let mut processor = 0;
+        let (mut processor, mut adapter) = (0, 0);
         while let Some(word @ ("tag" | "cpu" | "nic")) = words.peek() {
             words.next();
             match (word, &mut task) {
@@ -232,12 +331,10 @@ impl Block {
                 }
                 ("tag", _) => return Err("expected cpu or the end of the line, found \"tag\"".into()),
                 ("cpu", _) => processor = words.number("a processor", 0..=255)? as u8,
-                _ => {
-                    words.number("an adapter", 0..=255)?;
-                }
+                _ => adapter = words.number("an adapter", 0..=255)? as u8,
             }
         }
-        self.tasks.push((task, processor, line));
+        self.tasks.push(Line { task, bytes, processor, adapter, line: line as u32 });
         Ok(())
     }
 }
