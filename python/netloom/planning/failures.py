@@ -16,15 +16,14 @@ spines and all cables of the busiest leaf are looked at, and what is told is the
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
-from netloom.planning.placed import Application, Network, busiest_host
+from netloom.planning.placed import Application, Network, busiest_host, time_left
 
 if TYPE_CHECKING:
-    from netloom._core import Fabric, Traffic
+    from netloom._core import Fabric, Routes, Traffic
 
 KINDS = ("cable", "spine", "core", "one_percent")
 """What fails: the worst cable between switches, spine, core; and one cable in a hundred, drawn."""
@@ -85,18 +84,18 @@ def after_failures(
 
     def run(spec: str, a: Application, kind: str | None) -> dict[str, Any] | str | None:
         fabric, worst = networks[spec].fabric, None
-        if until is not None and time.monotonic() >= until:
+        try:
+            time_left(until)
+            placed = list(a.on(networks[spec], at[a.name]))
+            for failed in _candidates(fabric, placed, kind, result["seed"]):
+                found = _bounded(fabric, placed, failed, until)
+                if worst is None or found["throughput"]["bound"] < worst["throughput"]["bound"]:
+                    worst, lost = found, failed
+            if worst is not None:
+                whole = a.placed(a.traffic, networks[spec], at[a.name])
+                worst["throughput"] |= _routed(fabric, placed, whole, lost, until)
+        except TimeoutError:
             return LATE
-        placed = list(a.on(networks[spec], at[a.name]))
-        for failed in _candidates(fabric, placed, kind, result["seed"]):
-            if until is not None and time.monotonic() >= until:
-                return LATE
-            found = _bounded(fabric, placed, failed)
-            if worst is None or found["throughput"]["bound"] < worst["throughput"]["bound"]:
-                worst, lost = found, failed
-        if worst is not None:
-            whole = a.placed(a.traffic, networks[spec], at[a.name])
-            worst["throughput"] |= _routed(fabric, placed, whole, lost)
         return worst
 
     def ended(_run: Future[dict[str, Any] | str | None]) -> None:
@@ -230,7 +229,10 @@ def _alike(ends: Any) -> bool:
 
 
 def _bounded(
-    fabric: Fabric, placed: Sequence[tuple[float, Traffic]], failed: Mapping[str, Any]
+    fabric: Fabric,
+    placed: Sequence[tuple[float, Traffic]],
+    failed: Mapping[str, Any],
+    until: float | None = None,
 ) -> dict[str, Any]:
     """The bound's throughput without something; 0 where that cuts pairs that send."""
     from netloom import RoutingError, _core
@@ -241,7 +243,9 @@ def _bounded(
     exact = True
     try:
         for often, traffic in placed:
-            loads = _core.loads(left, "minhop", traffic, threads=1)
+            loads = _core.loads(left, "minhop", traffic, threads=1, time_limit=time_left(until))
+            if loads.stopped is not None:
+                raise TimeoutError
             host += often * busiest_host(traffic)
             bound += often * loads.ar_bound
             exact &= loads.ar_bound_exact
@@ -251,7 +255,11 @@ def _bounded(
 
 
 def _routed(
-    fabric: Fabric, placed: Sequence[tuple[float, Traffic]], whole: Traffic, failed: Mapping[str, Any]
+    fabric: Fabric,
+    placed: Sequence[tuple[float, Traffic]],
+    whole: Traffic,
+    failed: Mapping[str, Any],
+    until: float | None,
 ) -> dict[str, float]:
     """Throughput with tables that are made again: of ftree, and optimised for all phases together."""
     from netloom import OptimizeError, RoutingError, _core
@@ -261,7 +269,10 @@ def _routed(
     told = {}
     for name in TABLES:
         try:
-            tables = name if name == "ftree" else _core.optimize(left, whole, threads=1).routes
+            tables: Routes | str = name
+            if name == "optimized":
+                tables = _core.optimize(left, whole, threads=1, time_limit=time_left(until)).routes
+            time_left(until)
             load = sum(often * _core.loads(left, tables, one, threads=1).max for often, one in placed)
         except (RoutingError, OptimizeError):
             told[name] = 0.0

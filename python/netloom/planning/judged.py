@@ -17,14 +17,13 @@ of its own).
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from netloom.errors import FabricError, NetloomError
-from netloom.planning.placed import Application, Network, busiest_host
+from netloom.planning.placed import Application, Network, busiest_host, time_left
 from netloom.planning.runs import scenario_of
 
 if TYPE_CHECKING:
@@ -212,15 +211,9 @@ def _measured(design: _Design, a: Application, hosts: Sequence[Sequence[int]], u
     cell, network = _Cell(), design.network
     own = design.which != "today"
 
-    def left() -> float | None:
-        seconds = None if until is None else until - time.monotonic()
-        if seconds is not None and seconds <= 0:
-            raise TimeoutError
-        return seconds
-
     tables: dict[str, Routes] = {}
     try:
-        left()
+        time_left(until)
         placed = list(a.on(network, hosts))
         for routing in ("ftree", "optimized"):
             try:
@@ -228,9 +221,9 @@ def _measured(design: _Design, a: Application, hosts: Sequence[Sequence[int]], u
                     tables[routing] = _core.route(routing, network.fabric, threads=1)
                 else:
                     whole = a.placed(a.traffic, network, hosts)
-                    made = _core.optimize(network.fabric, whole, threads=1, time_limit=left())
+                    made = _core.optimize(network.fabric, whole, threads=1, time_limit=time_left(until))
                     tables[routing] = made.routes
-                _load(cell, routing, network, tables[routing], placed, left)
+                _load(cell, routing, network, tables[routing], placed, until)
             except NetloomError as error:
                 if own:
                     raise
@@ -240,7 +233,9 @@ def _measured(design: _Design, a: Application, hosts: Sequence[Sequence[int]], u
                 continue
             try:
                 scenario = scenario_of(a.told, network.source, hosts=network.names(hosts))
-                ran = _core.simulate(scenario, routing, routes=tables.get(routing), time_limit=left())
+                ran = _core.simulate(
+                    scenario, routing, routes=tables.get(routing), time_limit=time_left(until)
+                )
             except NetloomError as error:
                 if own:
                     raise
@@ -259,7 +254,7 @@ def _load(
     network: Network,
     tables: Routes,
     placed: Sequence[tuple[float, Any]],
-    left: Callable[[], float | None],
+    until: float | None,
 ) -> None:
     """Puts down what the tables' fullest link takes, phase by phase, and what the bound says."""
     from netloom import _core
@@ -269,7 +264,7 @@ def _load(
     tree = network.fabric.shape["kind"] == "tree"
     speed = float(max(network.fabric.link_speeds())[0])
     for often, traffic in placed:
-        loads = _core.loads(network.fabric, tables, traffic, threads=1, time_limit=left())
+        loads = _core.loads(network.fabric, tables, traffic, threads=1, time_limit=time_left(until))
         if loads.stopped is not None:
             raise TimeoutError
         if loads.max > 0:

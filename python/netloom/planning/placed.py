@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import math
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -147,6 +148,14 @@ def busiest_host(traffic: Traffic) -> float:
     sent = np.where(np.diff(traffic.indptr) > 0, sent, 0.0)
     received = np.bincount(traffic.indices, weights=traffic.data, minlength=1)
     return float(max(sent.max(initial=0.0), received.max(initial=0.0)))
+
+
+def time_left(until: float | None) -> float | None:
+    """Seconds that are left; an error if there are none."""
+    left = None if until is None else until - time.monotonic()
+    if left is not None and left <= 0:
+        raise TimeoutError
+    return left
 
 
 def _application(told: Mapping[str, Any], answered: Mapping[str, Any], hosts: int) -> Application:
