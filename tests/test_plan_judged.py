@@ -205,6 +205,33 @@ def test_what_is_told_to_be_the_worst_is_the_worst_hostile(spec):
             assert told == pytest.approx(left(of), rel=1e-6), (seed, kind)
 
 
+@pytest.mark.parametrize(
+    ("spec", "spine", "core"),
+    [
+        # A leaf sends 4 x 12 messages over 3 cables; 6 x 18 over 3.
+        ("two-level:leaves=4,hosts=4,spines=4", 16, None),
+        ("two-level:leaves=4,hosts=6,spines=4", 36, None),
+        # A leaf sends 4 x 28 over the cable that is left of 2; a pod 8 x 24 over 3 of 4.
+        ("fattree:pods=4,leaves=2,hosts=4,spines=2,groups=2,cores=2", 112, 64),
+        # A pod sends 12 x 24 over 6 of 8 cables, without a spine as without a core.
+        ("fattree:pods=3,leaves=3,hosts=4,spines=4,groups=2,cores=2", 48, 48),
+    ],
+)
+def test_optimised_routes_reach_the_bound_without_any_single_spine_or_core(spec, spine, core):
+    """All-to-all: the tables' fullest link has what the bound on the damaged fabric says, by hand."""
+    fabric = nl.Fabric.generate(spec)
+    whole = nl.Traffic.pattern(f"all-to-all:ranks={fabric.hosts}")
+    level = np.asarray(fabric.switch_table()["level"])
+    for switch in np.flatnonzero(level > 0):
+        lost = {"switches": [fabric.switch_names[switch]]}
+        found = failures._bounded(fabric, [(1.0, whole)], lost)["throughput"]
+        found |= failures._routed(fabric, [(1.0, whole)], whole, lost, None)
+        load = spine if level[switch] == 1 else core
+        throughput = (fabric.hosts - 1) / load
+        assert found["bound"] == pytest.approx(throughput, rel=1e-4), fabric.switch_names[switch]
+        assert found["optimized"] == pytest.approx(throughput), fabric.switch_names[switch]
+
+
 def test_a_single_spine_cuts_hosts_off(netloom, plan):
     path = plan(("spines=2,cables=4", "spines=1,cables=8"))
     result = netloom.result("plan", path, "--failures")
