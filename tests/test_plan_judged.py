@@ -14,6 +14,8 @@ import netloom as nl
 from netloom import _core
 from netloom.planning import failures
 from netloom.planning.judged import judged
+from report_bed import Page
+from test_report import checked
 
 # 18 hosts on 8 cables to 2 spines. Half of the hosts send to the other half: T = 18/8.
 PLAN = """
@@ -318,6 +320,7 @@ def test_a_page_for_a_tender(netloom, plan):
     html = (netloom.folder / "page.html").read_text()
     result = document["result"]
     chosen = result["designs"][result["chosen"]]
+    assert checked(Page(html)).document["parts"][0]["document"]["result"]["judged"] == result["judged"]
     for page in (text, html):
         assert chosen["spec"] in page
         assert "3 networks were run packet by packet" in page

@@ -60,7 +60,7 @@ def first(result: Mapping[str, Any]) -> str:
     """What the plan rests on: the model alone, or runs by packets of so many designs."""
     ran = [one for one in (result["judged"] or {}).get("designs", ()) if None not in one["slowdown"].values()]
     if not ran:
-        return ALONE
+        return ALONE if result["judged"] is None else ALONE.replace(":", " with all applications:")
     networks = "1 network was" if len(ran) == 1 else f"{len(ran)} networks were"
     return f"{networks} run packet by packet; all other designs rest on the model alone"
 

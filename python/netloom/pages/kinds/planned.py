@@ -33,13 +33,13 @@ def sections(at: str, result: Mapping[str, Any]) -> list[str]:
         Column("designs_counted", "designs counted"),
     ]
     columns = _columns(money)
-    named = _named(at, result)
+    named, words = _named(at, result), str(result["assumptions"][0])
     designs = [Row([str(n + 1)], f"{at}/designs/{n}", one) for n, one in enumerate(result["designs"])]
     front = table(f"All {len(designs):,} designs on the front", ["no."], columns, designs)
     return [
         section(
             "Price against slowdown",
-            paragraph(str(result["assumptions"][0])),
+            paragraph(f"{words[:1].upper()}{words[1:]}."),
             facts(at, result, about),
             _picture(result, money),
             table("The chosen design and those beside it", ["design"], columns, named),
@@ -215,7 +215,8 @@ def _growth(named: Sequence[Row], money: str) -> str:
         Column("host_ports", "on free ports"),
         Column("leaves", "leaves"),
         Column("pods", "pods"),
-        Column("taper", "taper then", "text"),
+        Column("taper/0", "taper of leaves then"),
+        Column("taper/1", "of spines"),
         Column("next_step/what", "next", "text"),
         Column("next_step/hosts", "its hosts"),
         Column("next_step/price", f"its price, {money}"),
