@@ -136,6 +136,18 @@ def test_the_present_fabric_is_judged_as_it_is(netloom, plan):
     assert "no tree" not in kinds["judged-as-is"]
 
 
+def test_faster_cables_of_a_present_fabric_count(netloom, plan):
+    """At 80 instead of 40 Gb/s what is on the wire takes half as long; a part of the hosts is enough."""
+    path = plan(('"shift:24"', '"shift:12,ranks=24"'))
+    result = netloom.result(
+        "plan", path, "--today", "two-level:leaves=2,hosts=18,spines=2,cables=9,speed=80G"
+    )
+    row = next(one for one in result["judged"]["designs"] if one["which"] == "today")
+    assert row["estimate"] == pytest.approx(0.75)
+    assert row["slowdown"]["adaptive"] == pytest.approx(0.75, rel=0.02)
+    assert row["applications"][0]["because"]["adaptive"] is None
+
+
 def test_a_present_fabric_without_room_is_refused(netloom, plan):
     line = netloom.refused("plan", plan(), "--today", "two-level:leaves=2,hosts=4,spines=2")
     assert 'expected room for application "halves", 48 hosts; found 8 hosts' in line

@@ -282,9 +282,9 @@ def _row(
     """An application in an order: bound, loads and packets against the full tree, and why they are apart."""
     estimate = None
     if here.bound_s is not None and there.host_s:
-        estimate = a.estimate(max(1.0, here.bound_s / there.host_s))
+        estimate = a.estimate(here.bound_s / there.host_s)
     loads = {
-        routing: a.estimate(max(1.0, here.loads_s[routing] / there.host_s))
+        routing: a.estimate(here.loads_s[routing] / there.host_s)
         if there.host_s and routing in here.loads_s
         else None
         for routing in ROUTINGS
