@@ -76,7 +76,7 @@ ELSEWHERE = {
     # Of plans, simulations, noise and samples: tests/test_plan.py, test_simulate*.py, test_noise*.py,
     # test_sample*.py.
     *("astray", "better-compared", "contradiction", "few-samples", "load-not-accepted", "messages-cut"),
-    *("messages-unmatched", "never-received", "no-design", "no-packets", "no-samples", "not-judged"),
+    *("messages-unmatched", "never-received", "no-design", "no-packets", "no-samples"),
     *("odd-ports", "slower-than-start", "uneven-bundles"),
     # Notes that `optimize` has in its JSON: tests/test_optimize*.py.
     *("inferred", "kept", "left-out", "not-shortest", "repaired", "routes-of-a-guess"),

@@ -151,7 +151,7 @@ def test_a_plan_has_its_assumptions_and_where_prices_are_from(made):
     shown = {figure.text for figure in found.figures}
     assert {*result["assumptions"], *result["catalogue"]["sources"]} <= shown
     assert all(design["spec"] in shown for design in [*result["designs"], result["full"]])
-    assert "No design was simulated." in found.source
+    assert "No design was simulated: bound and estimate" in found.source
     assert found.source.count('class="p"') >= len(result["designs"])
 
 

@@ -71,6 +71,8 @@ KINDS: dict[str, tuple[Severity, Class]] = {
     "no-design": ("warning", "input"),
     "better-compared": ("warning", "input"),
     "uneven-bundles": ("note", "input"),
+    "judged-as-is": ("note", "input"),
+    "cut-off": ("note", "input"),
     # Of what was detected in a fabric (crates/topology/src/detect.rs).
     "parts": ("error", "hosts"),
     "other-ranks": ("note", "hosts"),

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
+from netloom.planning.failures import after_failures
+from netloom.planning.growth import growth
 from netloom.planning.judged import judged
 from netloom.planning.reference import bounded
 from netloom.planning.runs import run_times
 from netloom.session.checked import checked
+
+if TYPE_CHECKING:
+    from netloom._core import Fabric
 
 
 @checked()
@@ -22,6 +28,8 @@ def plan(
     time_limit: float | None = None,
     progress: Callable[[int, int], object] | None = None,
     by_packets: bool = False,
+    today: str | os.PathLike[str] | None = None,
+    failures: bool = False,
 ) -> dict[str, Any]:
     """Designs for the machine of a plan: counted, priced, and how much they slow its applications.
 
@@ -41,8 +49,13 @@ def plan(
     progress : callable, optional
         Called with what is done and all that is to do.
     by_packets : bool, default False
-        Whether the chosen design and its neighbours on the front are run packet by packet, too; what is not
-        over at the time limit is None.
+        Whether the chosen design, its neighbours on the front and those that the plan compares with are run
+        packet by packet, too; what is not over at the time limit is None.
+    today : path or str, optional
+        The fabric that the site has, a file or a spec: it is run packet by packet, as well, as it is.
+    failures : bool, default False
+        Whether to tell what is left of throughput after the worst cable, spine and core, and after 1 % of
+        cables, of the chosen design, the full one and those compared.
 
     Returns
     -------
@@ -52,8 +65,8 @@ def plan(
 
     Raises
     ------
-    FormatError, TrafficError, OSError
-        If the plan, its catalogue or a file of traffic is not what it should be.
+    FormatError, TrafficError, FabricError, OSError
+        If the plan, its catalogue, a file of traffic or the present fabric is not what it should be.
     SimulationError
         If a trace cannot be run.
     TimeoutError
@@ -73,11 +86,49 @@ def plan(
     from netloom import _core
 
     until = None if time_limit is None else time.monotonic() + time_limit
+    has = None if today is None else (str(today), present(str(today)))
     runs = run_times(source, threads=threads, until=until)
     left = None if until is None else max(0.0, until - time.monotonic())
     result = _core.plan(source, seed=seed, threads=threads, time_limit=left, progress=progress, runs=runs)
     bounded(source, result, threads=threads, until=until)
-    result["judged"] = (
-        judged(source, result, threads=threads, until=until, progress=progress) if by_packets else None
-    )
+    for one in every(result):
+        one["growth"] = growth(one, result)
+        one["after_failure"] = None
+    result["judged"] = None
+    if by_packets or has is not None:
+        result["judged"] = judged(source, result, today=has, threads=threads, until=until, progress=progress)
+    if failures:
+        fail(source, result, threads=threads, until=until, progress=progress)
     return result
+
+
+def present(source: str) -> Fabric:
+    """The fabric that a site has: a file, or a spec."""
+    from netloom import Fabric, _core
+
+    return (
+        Fabric.read(source)
+        if Path(source).exists() or not _core.is_generator(source)
+        else Fabric.generate(source)
+    )
+
+
+def every(result: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """All designs of an answer: the front, those compared, the full one."""
+    return [*result["designs"], *result["compared"], *([result["full"]] if result["full"] else [])]
+
+
+def fail(
+    source: str | os.PathLike[str],
+    result: Mapping[str, Any],
+    *,
+    threads: int = 0,
+    until: float | None = None,
+    progress: Callable[[int, int], object] | None = None,
+) -> None:
+    """Puts `after_failure` to the chosen design, those compared and the full one."""
+    chosen = [] if result["chosen"] is None else [result["designs"][result["chosen"]]]
+    named = [*chosen, *result["compared"], *([result["full"]] if result["full"] else [])]
+    found = after_failures(source, result, named, threads=threads, until=until, progress=progress)
+    for one in every(result):
+        one["after_failure"] = found.get(one["spec"])

@@ -1,60 +1,75 @@
-"""Designs judged by packets: what the applications of a plan take on them, beside bound and estimate.
+"""Designs judged: what the applications of a plan take on them by loads and by packets, beside the estimate.
 
-Every application runs in order on each design and on the cheapest tree without taper, with the tables of
-`ftree` and adaptively, as many copies as fit (fewer where they would send too much to wait for). A trace
-whose share the plan does not tell runs as it was recorded, and the ratio of the run times is its slowdown.
-Of all else the messages of a phase are sent at once, and what is no wire time takes as long as before:
-1 - f + f (ratio).
+Every application runs in every order of the plan (of one that is drawn, its first draw) on each design with
+the tables of `ftree`, adaptively, and with tables that are optimised for it. All are against one run: on the
+same hosts of the cheapest tree without taper, adaptively. As many copies run as fit, fewer where they would
+send too much to wait for. A trace whose share the plan does not tell runs as it was recorded, and the ratio
+of the run times is its slowdown. Of all else the messages of a phase are sent at once, and what is no wire
+time takes as long as before: 1 - f + f (ratio).
+
+Where packets and the estimate are more than `APART` apart, `because` says why, by what is measured:
+`collisions` (the loads of the tables say as much as the packets do), `blocking` (they do not, and adaptively
+routed packets are as quick as estimated), `bursts` (adaptively routed packets are slow, too), `quicker` (than
+estimated: a recorded run waits, and transfers take place meanwhile; or the run that it is against had queues
+of its own).
 """
 
 from __future__ import annotations
 
 import os
-import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from netloom.errors import FabricError, NetloomError
+from netloom.planning.placed import Application, Network, busiest_host, time_left
 from netloom.planning.runs import scenario_of
 
 if TYPE_CHECKING:
-    from netloom._core import Traffic
+    from netloom._core import Fabric, Routes
 
-ROUTINGS = ("ftree", "adaptive")
-"""Tables of every day, and the least loaded way packet by packet."""
+ROUTINGS = ("ftree", "adaptive", "optimized")
+"""Tables of every day, the least loaded way packet by packet, and tables made for the application."""
 MOST_PACKETS = 1_000_000
 """Packets that the copies of an application may send in a run, unless one copy sends more."""
+APART = 0.15
+"""How far packets may be from the estimate before a reason is looked for."""
 _PACKET = 4096
 
 
+@dataclass
+class _Cell:
+    """An application on some hosts of a network: seconds of its bytes, seconds of its runs."""
+
+    bound_s: float | None = None
+    exact: bool = True
+    host_s: float | None = None
+    loads_s: dict[str, float] = field(default_factory=dict)
+    ran_s: dict[str, float] = field(default_factory=dict)
+    refused: dict[str, str] = field(default_factory=dict)
+
+
 @dataclass(frozen=True)
-class _Job:
-    """An application of the plan, and how many of its copies run."""
+class _Design:
+    """What is judged: which it is, its spec or path, the network, hosts that applications lie on."""
 
-    told: Mapping[str, Any]
-    copies: int
-    wire_share: float
-
-    @property
-    def runs(self) -> bool:
-        """Whether it runs as it was recorded."""
-        return self.told["kind"] == "trace" and not self.told["told"]
-
-    def slowdown(self, ratio: float) -> float:
-        """By how many times as long it takes as without taper."""
-        return ratio if self.runs else 1 + self.wire_share * (ratio - 1)
+    which: str
+    spec: str
+    network: Network
+    hosts: int
 
 
 def judged(
     source: str | os.PathLike[str],
     result: Mapping[str, Any],
     *,
+    today: tuple[str, Fabric] | None = None,
     threads: int = 0,
     until: float | None = None,
     progress: Callable[[int, int], object] | None = None,
 ) -> dict[str, Any] | None:
-    """The chosen design of a plan and its neighbours on the front, run packet by packet.
+    """A plan's chosen design, its neighbours on the front, what it compares with, the full one, and today's.
 
     Parameters
     ----------
@@ -62,20 +77,24 @@ def judged(
         The plan (.toml).
     result : mapping
         What `netloom.plan` answers to it.
+    today : (str, Fabric), optional
+        The fabric that the site has, and its spec or path: judged as it is, no design of this plan.
     threads : int, default 0
         Runs side by side; 0 is one a core.
     until : float, optional
         When to stop, by `time.monotonic`; what was not run by then is None.
     progress : callable, optional
-        Called with the runs that are done and all that are to do.
+        Called with the applications on networks that are done and all that are to do.
 
     Returns
     -------
     dict, or None
-        `judged` in `docs/schemas/plan.json`; None if no design was chosen, or none is without taper.
+        `judged` in `docs/schemas/plan.json`; None if no design is without taper.
 
     Raises
     ------
+    FabricError
+        If an application has no room on the present fabric.
     SimulationError, RoutingError
         If a run cannot go on.
 
@@ -85,32 +104,39 @@ def judged(
     >>> judged("plan.toml", result)["designs"][0]["slowdown"]["adaptive"]
     1.021...
     """
-    from netloom import _core
-
-    chosen, full = result["chosen"], result["full"]
-    if chosen is None or full is None:
+    full = result["full"]
+    if full is None:
         return None
-    front = result["designs"]
-    near = {chosen - 1: "cheaper", chosen: "chosen", chosen + 1: "dearer"}
-    designs = [(which, front[at]) for at, which in near.items() if 0 <= at < len(front)]
-    jobs = [
-        _job(told, answered, result["hosts"])
-        for told, answered in zip(_core.plan_applications(source), result["applications"], strict=True)
-        if told["weight"] > 0
+    speed = result["speed_gbps"]
+    applications = Application.all_of(source, result)
+    designs = [
+        _Design(which, one["spec"], Network.of(one["spec"], speed), result["hosts"])
+        for which, one in named(result)
     ]
-    specs = list(dict.fromkeys([full["spec"], *(one["spec"] for _, one in designs)]))
-    work = [(job, spec, routing) for job in range(len(jobs)) for spec in specs for routing in ROUTINGS]
+    if today is not None:
+        designs.append(_of_today(*today, applications, result["hosts"]))
+    reference = next(one for one in designs if one.spec == full["spec"])
+    places = {
+        (a.name, order, n): _places(a, order, n, result)
+        for a in applications
+        for order in result["orders"]
+        for n in dict.fromkeys(design.hosts for design in designs)
+    }
+    # The chosen design comes first: a time limit shall leave what matters most.
+    first = sorted(designs, key=lambda one: _FIRST.get(one.which, len(_FIRST)))
+    work: dict[tuple[str, str, str, int], tuple[_Design, Application]] = {}
+    for design in first:
+        for a in applications:
+            for order in result["orders"]:
+                for on in (reference, design):
+                    work[on.spec, a.name, order, design.hosts] = (on, a)
     done = 0
 
-    def run(job: int, spec: str, routing: str) -> float | None:
-        left = None if until is None else until - time.monotonic()
-        if left is not None and left <= 0:
-            return None
-        scenario = scenario_of(jobs[job].told, spec, result["speed_gbps"], copies=jobs[job].copies)
-        ran = _core.simulate(scenario, routing, time_limit=left)
-        return None if ran.stopped is not None else ran.end_ps / 1e12
+    def run(key: tuple[str, str, str, int]) -> _Cell:
+        on, a = work[key]
+        return _measured(on, a, places[key[1:]], until)
 
-    def ended(_run: Future[float | None]) -> None:
+    def ended(_run: Future[_Cell]) -> None:
         nonlocal done
         done += 1
         if progress is not None:
@@ -118,66 +144,205 @@ def judged(
 
     with ThreadPoolExecutor(threads or os.cpu_count() or 1) as pool:
         try:
-            runs = {one: pool.submit(run, *one) for one in work}
+            runs = {key: pool.submit(run, key) for key in work}
             for begun in runs.values():
                 begun.add_done_callback(ended)
-            seconds = {one: begun.result() for one, begun in runs.items()}
+            cells = {key: begun.result() for key, begun in runs.items()}
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             raise
-    rows = [_row(which, one, jobs, seconds, full["spec"]) for which, one in designs]
-    return {
-        "routings": list(ROUTINGS),
-        "applications": [{"name": job.told["name"], "copies": job.copies} for job in jobs],
-        "designs": rows,
-    }
+    rows = []
+    for design in designs:
+        of = [
+            _row(a, order, places[a.name, order, design.hosts], here, there)
+            for a in applications
+            for order in result["orders"]
+            for here, there in [
+                [cells[spec, a.name, order, design.hosts] for spec in (design.spec, full["spec"])]
+            ]
+        ]
+        rows.append(
+            {"which": design.which, "spec": design.spec, **_mix(of, applications), "applications": of}
+        )
+    return {"routings": list(ROUTINGS), "designs": rows}
 
 
-def _job(told: Mapping[str, Any], answered: Mapping[str, Any], hosts: int) -> _Job:
-    """An application with as many copies as fit, and as send no more than may be sent."""
-    told, traffic = _traffic(told, hosts)
-    packets = max(1.0, traffic.total_bytes / _PACKET)
-    copies = max(1, min(int(answered["copies"]), int(MOST_PACKETS / packets)))
-    return _Job(told, copies, float(answered["wire_share"]))
+_FIRST = {"chosen": 0, "today": 1}
 
 
-def _traffic(told: Mapping[str, Any], hosts: int) -> tuple[Mapping[str, Any], Traffic]:
-    """What an application sends; its pattern says how many ranks it has."""
-    from netloom import SpecError, Traffic, TrafficError
+def named(result: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any]]]:
+    """The designs of a plan that are judged: the chosen one, its neighbours, those compared, the full one."""
+    found: dict[str, tuple[str, Mapping[str, Any]]] = {}
+    if (chosen := result["chosen"]) is not None:
+        front = result["designs"]
+        for at, which in ((chosen - 1, "cheaper"), (chosen, "chosen"), (chosen + 1, "dearer")):
+            if 0 <= at < len(front):
+                found[front[at]["spec"]] = (which, front[at])
+    for one in result["compared"]:
+        found.setdefault(one["spec"], ("compared", one))
+    if result["full"] is not None:
+        found.setdefault(result["full"]["spec"], ("full", result["full"]))
+    return list(found.values())
 
-    if told["kind"] != "pattern":
-        return told, Traffic.read(told["source"])
+
+def _of_today(source: str, fabric: Fabric, applications: Sequence[Application], hosts: int) -> _Design:
+    hosts = min(hosts, fabric.hosts)
+    for a in applications:
+        if a.each > hosts:
+            text = f'{source}: expected room for application "{a.name}", {a.each} hosts; found {hosts} hosts'
+            raise FabricError(text)
+    return _Design("today", source, Network.today(source, fabric), hosts)
+
+
+def _places(a: Application, order: str, hosts: int, result: Mapping[str, Any]) -> list[list[int]]:
+    """The hosts of the copies that run: as many as fit, and as send no more than may be sent."""
+    from netloom import _core
+
+    fit = min(a.copies, hosts // a.each)
+    placed = _core.plan_hosts(order, hosts, fit, a.each, seed=result["seed"], draw=0)
+    packets = max(1.0, a.traffic.total_bytes / _PACKET)
+    return placed[: max(1, min(fit, int(MOST_PACKETS / packets)))]
+
+
+def _measured(design: _Design, a: Application, hosts: Sequence[Sequence[int]], until: float | None) -> _Cell:
+    """What one application takes on one network; what there was no time for is missing."""
+    from netloom import _core
+
+    cell, network = _Cell(), design.network
+    own = design.which != "today"
+
+    tables: dict[str, Routes] = {}
     try:
-        return told, Traffic.pattern(told["source"])
-    except (SpecError, TrafficError):
-        # A pattern without a grid has as many ranks as the machine has room for.
-        pattern = told["source"]
-        pattern += f"{',' if ':' in pattern else ':'}ranks={hosts * told['ranks_per_host']}"
-        return {**told, "source": pattern}, Traffic.pattern(pattern)
+        time_left(until)
+        placed = list(a.on(network, hosts))
+        for routing in ("ftree", "optimized"):
+            try:
+                if routing == "ftree":
+                    tables[routing] = _core.route(routing, network.fabric, threads=1)
+                else:
+                    whole = a.placed(a.traffic, network, hosts)
+                    made = _core.optimize(network.fabric, whole, threads=1, time_limit=time_left(until))
+                    tables[routing] = made.routes
+                _load(cell, routing, network, tables[routing], placed, until)
+            except NetloomError as error:
+                if own:
+                    raise
+                cell.refused[routing] = str(error)
+        for routing in ROUTINGS:
+            if routing in cell.refused:
+                continue
+            try:
+                scenario = scenario_of(a.told, network.source, hosts=network.names(hosts))
+                ran = _core.simulate(
+                    scenario, routing, routes=tables.get(routing), time_limit=time_left(until)
+                )
+            except NetloomError as error:
+                if own:
+                    raise
+                cell.refused[routing] = str(error)
+                continue
+            if ran.stopped is None:
+                cell.ran_s[routing] = ran.end_ps / 1e12
+    except TimeoutError:
+        pass
+    return cell
+
+
+def _load(
+    cell: _Cell,
+    routing: str,
+    network: Network,
+    tables: Routes,
+    placed: Sequence[tuple[float, Any]],
+    until: float | None,
+) -> None:
+    """Puts down what the tables' fullest link takes, phase by phase, and what the bound says."""
+    from netloom import _core
+
+    bound = load = host = 0.0
+    # Of other shapes the bound is that of any routes at all: theirs may take detours.
+    tree = network.fabric.shape["kind"] == "tree"
+    speed = float(max(network.fabric.link_speeds())[0])
+    for often, traffic in placed:
+        loads = _core.loads(network.fabric, tables, traffic, threads=1, time_limit=time_left(until))
+        if loads.stopped is not None:
+            raise TimeoutError
+        if loads.max > 0:
+            seconds = loads.max_seconds / loads.max
+            bound += often * (loads.ar_bound if tree else loads.any_bound) * seconds
+            load += often * loads.max_seconds
+            host += often * busiest_host(traffic) / speed
+            cell.exact &= tree and loads.ar_bound_exact
+    cell.bound_s, cell.host_s, cell.loads_s[routing] = bound, host, load
 
 
 def _row(
-    which: str,
-    design: Mapping[str, Any],
-    jobs: list[_Job],
-    seconds: Mapping[tuple[int, str, str], float | None],
-    full: str,
+    a: Application, order: str, places: Sequence[Sequence[int]], here: _Cell, there: _Cell
 ) -> dict[str, Any]:
-    """A design: every application's slowdown by routing, and the mix."""
-    applications = []
-    for number, job in enumerate(jobs):
-        slowed: dict[str, float | None] = {}
-        for routing in ROUTINGS:
-            here, there = seconds[number, design["spec"], routing], seconds[number, full, routing]
-            slowed[routing] = None if here is None or not there else job.slowdown(here / there)
-        applications.append({"name": job.told["name"], "slowdown": slowed})
-    weights = [job.told["weight"] for job in jobs]
-    mix: dict[str, float | None] = {}
-    for routing in ROUTINGS:
-        each = [one["slowdown"][routing] for one in applications]
-        known = [slow for slow in each if slow is not None]
-        whole = len(known) == len(each)
-        mix[routing] = (
-            sum(w * s for w, s in zip(weights, known, strict=True)) / sum(weights) if whole else None
-        )
-    return {"which": which, "spec": design["spec"], "slowdown": mix, "applications": applications}
+    """An application in an order: bound, loads and packets against the full tree, and why they are apart."""
+    estimate = None
+    if here.bound_s is not None and there.host_s:
+        estimate = a.estimate(here.bound_s / there.host_s)
+    loads = {
+        routing: a.estimate(here.loads_s[routing] / there.host_s)
+        if there.host_s and routing in here.loads_s
+        else None
+        for routing in ROUTINGS
+        if routing != "adaptive"
+    }
+    best = there.ran_s.get("adaptive")
+    slowed = {
+        routing: a.slowdown(here.ran_s[routing] / best) if best and routing in here.ran_s else None
+        for routing in ROUTINGS
+    }
+    apart = {
+        routing: None if estimate is None or slow is None else 100 * (slow / estimate - 1)
+        for routing, slow in slowed.items()
+    }
+    because = {
+        routing: _because(far, slowed[routing], loads.get(routing), apart["adaptive"])
+        for routing, far in apart.items()
+    }
+    return {
+        "name": a.name,
+        "order": order,
+        "copies": len(places),
+        "estimate": estimate,
+        "exact": here.exact,
+        "loads": loads,
+        "slowdown": slowed,
+        "apart_percent": apart,
+        "because": because,
+        "refused": here.refused,
+    }
+
+
+def _because(
+    far: float | None, slow: float | None, loads: float | None, adaptive: float | None
+) -> str | None:
+    """Why packets and the estimate are apart; None if they are not."""
+    most = 100 * APART
+    if far is None or slow is None or abs(far) <= most:
+        return None
+    if far < 0:
+        return "quicker"
+    if loads is not None and abs(slow / loads - 1) <= APART:
+        return "collisions"
+    return "blocking" if loads is not None and adaptive is not None and adaptive <= most else "bursts"
+
+
+def _mix(rows: Sequence[Mapping[str, Any]], applications: Sequence[Application]) -> dict[str, Any]:
+    """The mix: every application by its weight, every order alike; None where one is missing."""
+    weights = {a.name: a.weight for a in applications}
+    orders = len(rows) / len(applications)
+
+    def mean(values: Sequence[float | None]) -> float | None:
+        known = [
+            weights[row["name"]] * value for row, value in zip(rows, values, strict=True) if value is not None
+        ]
+        return sum(known) / orders / sum(weights.values()) if len(known) == len(rows) else None
+
+    return {
+        "estimate": mean([row["estimate"] for row in rows]),
+        "slowdown": {routing: mean([row["slowdown"][routing] for row in rows]) for routing in ROUTINGS},
+    }

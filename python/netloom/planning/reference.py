@@ -16,6 +16,7 @@ from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+from netloom.planning.placed import Network
 from netloom.planning.runs import scenario_of
 
 MOST_DRAWS = 3
@@ -133,13 +134,13 @@ def _run(
     leaves = sorted({host // down for hosts in placed for host in hosts})
     at = {leaf: number for number, leaf in enumerate(leaves)}
     spec = f"two-level:leaves={len(leaves)},hosts={down},spines={down}"
-    hosts = [[at[host // down] * down + host % down for host in hosts] for hosts in placed]
+    network = Network.of(spec, result["speed_gbps"])
+    names = network.names([[at[host // down] * down + host % down for host in hosts] for hosts in placed])
     left = None if until is None else until - time.monotonic()
     if left is not None and left <= 0:
         raise TimeoutError("the time limit came before the traces of the plan were run")
-    ran = _core.simulate(
-        scenario_of(told, spec, result["speed_gbps"], hosts=hosts), "adaptive", time_limit=left
-    )
+    scenario = scenario_of(told, network.source, hosts=names)
+    ran = _core.simulate(scenario, "adaptive", time_limit=left)
     if ran.stopped == "interrupted":
         raise KeyboardInterrupt
     if ran.stopped is not None:

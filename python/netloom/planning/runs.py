@@ -56,7 +56,7 @@ def run_times(
         down = told["radix"] // 2
         hosts = -(-told["ranks"] // told["ranks_per_host"])
         spec = f"two-level:leaves={-(-hosts // down)},hosts={down},spines={down}"
-        scenario = scenario_of(told, spec, told["speed_gbps"])
+        scenario = scenario_of(told, f"{spec},speed={told['speed_gbps']:f}G")
         ran = _core.simulate(scenario, "adaptive", threads=max(1, threads), time_limit=left)
         if ran.stopped == "interrupted":
             raise KeyboardInterrupt
@@ -66,28 +66,17 @@ def run_times(
     return found
 
 
-def scenario_of(
-    told: Mapping[str, Any],
-    spec: str,
-    speed_gbps: float,
-    *,
-    copies: int = 1,
-    hosts: Sequence[Sequence[int]] = (),
-) -> Scenario:
-    """An application of a plan on a fabric, its copies in order from the first host on.
+def scenario_of(told: Mapping[str, Any], fabric: str, *, hosts: Sequence[Sequence[str]] = ()) -> Scenario:
+    """An application of a plan on a fabric.
 
     Parameters
     ----------
     told : mapping
         One of `_core.plan_applications`.
-    spec : str
-        The fabric, without its speed.
-    speed_gbps : float
-        Speed of all cables, Gb/s.
-    copies : int, default 1
-        Copies side by side.
-    hosts : sequence of sequences of int, optional
-        The hosts of every copy instead, of a trace that runs as it was recorded.
+    fabric : str
+        A spec with its speed, or a path.
+    hosts : sequence of sequences of str, optional
+        The hosts of every copy; one copy on the first hosts if there are none.
 
     Raises
     ------
@@ -96,28 +85,22 @@ def scenario_of(
     """
     from netloom import _core
 
-    fabric = f"fabric={json.dumps(f'{spec},speed={speed_gbps:f}G')}"
+    of = f"fabric={json.dumps(fabric)}"
     where = f"ranks_per_host = {told['ranks_per_host']}"
     label = f"run of {told['source']}"
-    if told["kind"] == "trace" and not told["told"]:
+    recorded = told["kind"] == "trace" and not told["told"]
+    source = told["source"] if told["kind"] == "pattern" else _absolute(told)
+    job = ["[[job]]", f"{told['kind']} = {json.dumps(source)}", where]
+    if recorded and told["flops_per_s"] is not None:
+        job.append(f"flops_per_s = {float(told['flops_per_s'])!r}")
+    jobs = [line for copy in hosts for line in (*job, f"hosts = {json.dumps(copy)}")] or job
+    if recorded:
         # A scenario: as it was recorded.
-        job = ["[[job]]", f"trace = {json.dumps(_absolute(told))}", where]
-        if told["flops_per_s"] is not None:
-            job.append(f"flops_per_s = {float(told['flops_per_s'])!r}")
-        jobs = [line for _ in range(copies) for line in job]
-        if hosts:
-            names = _core.Fabric.generate(spec).host_names
-            placed = [json.dumps([names[host] for host in copy]) for copy in hosts]
-            jobs = [line for copy in placed for line in (*job, f"hosts = {copy}")]
-        text = "\n".join([fabric, *jobs]) + "\n"
+        text = "\n".join([of, *jobs]) + "\n"
         return _core.Scenario.parse(text.encode(), label=label, name="run")
     # A jobs file: phase after phase, all messages of one at once.
-    if told["kind"] == "pattern":
-        what = f"pattern = {json.dumps(told['source'])}"
-    else:
-        what = f"{told['kind']} = {json.dumps(_absolute(told))}"
-    text = "\n".join(["[[job]]", what, where, f"copies = {copies}"]) + "\n"
-    return _core.Scenario.parse(text.encode(), label=label, overrides=[fabric], name="run")
+    text = "\n".join(jobs) + "\n"
+    return _core.Scenario.parse(text.encode(), label=label, overrides=[of], name="run")
 
 
 def _absolute(told: Mapping[str, Any]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from netloom.cli.plan import report
 from netloom.cli.shared.exits import UsageError
@@ -12,16 +12,20 @@ from netloom.cli.shared.guard import TooLate
 from netloom.cli.shared.options import Computing
 from netloom.cli.shared.run import Run
 from netloom.findings import finding
-from netloom.session.sources import is_stdin
+from netloom.session.sources import ending, is_stdin
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from netloom._core import Fabric
+
+PAGES: dict[str, Literal["html", "md"]] = {".html": "html", ".md": "md"}
+"""Endings of `-o` that ask for a page for a tender."""
 ASSUMPTIONS = (
-    "no design was simulated: T is how many times as long the busiest switch takes if every byte takes the "
-    "best way; links alone take f T times a run on a full tree with ranks in order, and max(1, f T) is the "
-    "bound; 1 - f + f T is an estimate, without "
-    "collisions of routes, bursts and congestion, and without what a run can hide behind its waiting",
+    "T is how many times as long the busiest switch takes if every byte takes the best way; links alone take "
+    "f T times a run on a full tree with ranks in order, and max(1, f T) is the bound; 1 - f + f T is an "
+    "estimate, without collisions of routes, bursts and congestion, and without what a run can hide behind "
+    "its waiting",
     "all cables have one speed, every host one cable; switches, cables and power as in the catalogue",
     "every application has the machine for itself: its copies fill it, unless the plan says how many",
     "f is the share of wire time: bytes of the busiest host of every phase over the speed of a link, over "
@@ -29,7 +33,15 @@ ASSUMPTIONS = (
 )
 
 
-def plan(plan: Path, /, *, by_packets: bool = False, options: Computing | None = None) -> int:
+def plan(
+    plan: Path,
+    /,
+    *,
+    by_packets: bool = False,
+    today: str | None = None,
+    failures: bool = False,
+    options: Computing | None = None,
+) -> int:
     """Which network for a machine that is to be bought, and for which applications.
 
     Counts one switch, or the fat trees of two and three levels that the ports allow, with evenly spread
@@ -42,18 +54,29 @@ def plan(plan: Path, /, *, by_packets: bool = False, options: Computing | None =
     plan
         A plan (.toml): hosts, ports of a switch, catalogue, cables, applications.
     by_packets
-        Run the applications packet by packet on the chosen design and its two neighbours on the front.
+        Run the applications packet by packet on the chosen design, its two neighbours on the front, and the
+        designs to compare with.
+    today
+        The fabric that the site has (a dump or a spec): run them there, too. It is judged, not redesigned.
+    failures
+        Tell what is left of throughput after the worst cable, spine and core, and after 1 % of cables.
     options
-        Common options; `--seed` overrides the plan's, `-o` writes the result (.json, .csv).
+        Common options; `--seed` overrides the plan's, `-o` writes the result (.json, .csv), or a page for a
+        tender (.html, .md).
     """
+    from netloom.planning.answer import fail, present
     from netloom.planning.answer import plan as planned
     from netloom.planning.judged import judged
 
     if is_stdin(str(plan)):
         raise UsageError("a plan cannot come from standard input: its paths are relative to it")
     options = options or Computing()
-    run = Run("plan", options, product=False)
+    kind = PAGES.get(ending(options.output))
+    run = Run("plan", options, product=kind is not None)
     run.read("plan", str(plan))
+    has = None if today is None else (today, present(today))
+    if today is not None and Path(today).exists():
+        run.read("fabric", today)
     with run.timed("plan"), run.progress("plan") as progress:
         try:
             result = planned(
@@ -62,17 +85,32 @@ def plan(plan: Path, /, *, by_packets: bool = False, options: Computing | None =
         except TimeoutError:
             # Which designs are best is known once all are counted.
             raise TooLate(options.time_limit or 0.0) from None
-    result["judged"] = None
-    if by_packets:
+    run.keeps()
+
+    def until() -> float | None:
+        return None if run.left is None else time.monotonic() + run.left
+
+    if by_packets or has is not None:
         with run.timed("judge"), run.progress("judge") as progress:
-            until = None if run.left is None else time.monotonic() + run.left
-            result["judged"] = judged(plan, result, threads=options.threads, until=until, progress=progress)
+            result["judged"] = judged(
+                plan, result, today=has, threads=options.threads, until=until(), progress=progress
+            )
+    if failures:
+        with run.timed("failures"), run.progress("failures") as progress:
+            fail(plan, result, threads=options.threads, until=until(), progress=progress)
     for role, path in _files(plan):
         run.read(role, path)
-    result["assumptions"] = list(ASSUMPTIONS)
-    result["findings"] = [finding(kind, text) for kind, text in _doubts(result)]
+    late = report.unjudged(result) or (failures and report.unfailed(result))
+    result["assumptions"] = [report.first(result), *ASSUMPTIONS]
+    result["findings"] = [finding(kind, text) for kind, text in _doubts(result, has)]
     del result["notes"]
-    return run.finish(result, lambda: report.text(result), rows=report.rows(result))
+    if kind is not None:
+        from netloom.pages.tender import tender
+
+        result["output"] = None
+        result["output"] = run.write(tender(run.document(result), kind))
+    stopped = "time-limit" if late and run.left is not None else None
+    return run.finish(result, lambda: report.text(result), rows=report.rows(result), stopped=stopped)
 
 
 def _files(plan: Path) -> list[tuple[str, str]]:
@@ -88,7 +126,7 @@ def _files(plan: Path) -> list[tuple[str, str]]:
     return list(dict.fromkeys(found))
 
 
-def _doubts(result: Mapping[str, Any]) -> list[tuple[str, str]]:
+def _doubts(result: Mapping[str, Any], today: tuple[str, Fabric] | None) -> list[tuple[str, str]]:
     """What a reader of the plan should know."""
     found: list[tuple[str, str]] = list(dict.fromkeys(result["notes"]))
     if result["chosen"] is None and result["target_slowdown"] is not None:
@@ -100,10 +138,23 @@ def _doubts(result: Mapping[str, Any]) -> list[tuple[str, str]]:
         spec = result["compared"][number]["spec"]
         text = f"{spec}, which the plan compares with, is what the goal prefers: no such tree is looked at"
         found.append(("better-compared", text))
-    late = [one for one in (result["judged"] or {}).get("designs", ()) if None in one["slowdown"].values()]
-    if late:
-        specs = ", ".join(one["spec"] for one in late)
-        found.append(("not-judged", f"the time limit came before all runs were over: {specs}"))
+    if late := report.unjudged(result):
+        found.append(("not-judged", f"the time limit came before all runs were over: {', '.join(late)}"))
+    if late := report.unfailed(result):
+        text = f"the time limit came before all failures were looked at: {', '.join(late)}"
+        found.append(("not-judged", text))
+    if today is not None:
+        source, fabric = today
+        is_tree = fabric.shape["kind"] == "tree"
+        what = "" if is_tree else f" (it is no tree, but {fabric.shape['kind']})"
+        found.append(("judged-as-is", f"{source} is judged, not redesigned{what}: no design is made from it"))
+        found += [
+            ("not-judged", f"{source}: {routing}: {why}") for routing, why in report.refused(result).items()
+        ]
+    found += [
+        ("cut-off", f"{spec}: without one {kind}, hosts that send to each other are cut off")
+        for spec, kind in report.cut(result)
+    ]
     kept = {} if result["chosen"] is None else {"chosen": result["designs"][result["chosen"]]}
     kept |= {"full": result["full"]} if result["full"] else {}
     for name, one in kept.items():

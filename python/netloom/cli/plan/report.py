@@ -11,7 +11,8 @@ from netloom.cli.shared import render
 SHOWN = 12
 """Designs of the front that the text lists."""
 
-FIRST = "no design was simulated: bound and estimate are slowdowns by the busiest switch"
+ALONE = "no design was simulated: bound and estimate are slowdowns by the busiest switch"
+"""The first line of a plan that rests on the model alone."""
 
 TERMS = (
     "bound: links alone take so long, against a full tree, same order of ranks; estimate: what takes no wire "
@@ -29,7 +30,7 @@ def text(result: Mapping[str, Any]) -> str:
     currency = result["catalogue"]["currency"]
     front = result["designs"]
     parts = [
-        FIRST,
+        first(result),
         "",
         render.pairs(_head(result)),
     ]
@@ -49,8 +50,63 @@ def text(result: Mapping[str, Any]) -> str:
         parts += ["", "beside it", _designs(beside, currency, result["hosts"])]
     parts += ["", *TERMS, "", _applications(result)]
     if result["judged"]:
-        parts += ["", _judged(result)]
+        parts += ["", _judged(result), *_apart(result["judged"])]
+    parts += _failures(result)
+    parts += ["", _growth(result)]
     return "\n".join(parts) + render.findings(result["findings"])
+
+
+def first(result: Mapping[str, Any]) -> str:
+    """What the plan rests on: the model alone, or runs by packets of so many designs."""
+    ran = [one for one in (result["judged"] or {}).get("designs", ()) if None not in one["slowdown"].values()]
+    if not ran:
+        return ALONE if result["judged"] is None else ALONE.replace(":", " with all applications:")
+    networks = "1 network was" if len(ran) == 1 else f"{len(ran)} networks were"
+    return f"{networks} run packet by packet; all other designs rest on the model alone"
+
+
+def unjudged(result: Mapping[str, Any]) -> list[str]:
+    """Designs whose runs were not over at the time limit."""
+    return [
+        one["spec"]
+        for one in (result["judged"] or {}).get("designs", ())
+        if any(
+            slow is None and routing not in row["refused"]
+            for row in one["applications"]
+            for routing, slow in row["slowdown"].items()
+        )
+    ]
+
+
+def refused(result: Mapping[str, Any]) -> dict[str, str]:
+    """Why a routing cannot be had on the present fabric, by routing."""
+    return {
+        routing: why
+        for one in (result["judged"] or {}).get("designs", ())
+        for row in one["applications"]
+        for routing, why in row["refused"].items()
+    }
+
+
+def unfailed(result: Mapping[str, Any]) -> list[str]:
+    """Designs of which not all failures were looked at."""
+    return [
+        one["spec"]
+        for _, one in _named(result)
+        if one["after_failure"] is not None
+        and (one["after_failure"]["before"] is None or "late" in one["after_failure"].values())
+    ]
+
+
+def cut(result: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Designs that a single failure cuts hosts off of, and what fails."""
+    return [
+        (one["spec"], kind)
+        for _, one in _named(result)
+        if one["after_failure"] is not None
+        for kind in ("cable", "spine", "core")
+        if isinstance(after := one["after_failure"][kind], dict) and after["throughput"]["bound"] == 0
+    ]
 
 
 def rows(result: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -165,40 +221,141 @@ def _designs(listed: Sequence[tuple[str, Mapping[str, Any]]], currency: str, hos
 
 
 def _judged(result: Mapping[str, Any]) -> str:
-    """What the mix takes in packets, beside bound and estimate of the same order."""
+    """What the mix takes in packets, beside the estimate of the same runs."""
     judged = result["judged"]
     routings = judged["routings"]
-    designs = {one["spec"]: one for one in result["designs"]}
+    cells = [
+        [
+            row["which"],
+            *(
+                "" if slow is None else f"{slow:.3f}"
+                for slow in (row["estimate"], *(row["slowdown"][routing] for routing in routings))
+            ),
+            row["spec"],
+        ]
+        for row in judged["designs"]
+    ]
+    header = ["", "estimate", *routings, "spec"]
+    orders = ", ".join(result["orders"])
+    title = f"by packets, over the full tree routed adaptively; orders: {orders}"
+    return title + "\n" + render.table(header, cells, right=[*range(1, 2 + len(routings))])
+
+
+REASONS = {
+    "collisions": "tables put more on a link than the bound; their loads say as much as packets do",
+    "blocking": "packets wait behind others: loads do not say it, and adaptively routed packets are quick",
+    "bursts": "messages of a phase do not spread evenly in time: adaptively routed packets are slow, too",
+    "quicker": "a recorded run waits, and transfers take place meanwhile; or what it is against had queues",
+}
+"""Why packets and the estimate are apart, in words."""
+
+
+def _apart(judged: Mapping[str, Any]) -> list[str]:
+    """Where packets and the estimate are more than 15 % apart, and why."""
+    cells, met = [], []
+    for design in judged["designs"]:
+        for row in design["applications"]:
+            for routing, why in row["because"].items():
+                if why is None:
+                    continue
+                loads = row["loads"].get(routing)
+                met.append(why)
+                cells.append(
+                    [
+                        design["which"],
+                        row["name"],
+                        row["order"],
+                        routing,
+                        f"{row['estimate']:.3f}",
+                        "" if loads is None else f"{loads:.3f}",
+                        f"{row['slowdown'][routing]:.3f}",
+                        f"{row['apart_percent'][routing]:+.0f} %",
+                        why,
+                    ]
+                )
+    ran = [
+        far
+        for design in judged["designs"]
+        for row in design["applications"]
+        for far in row["apart_percent"].values()
+        if far is not None
+    ]
+    if not cells:
+        return ["", f"packets within 15 % of the estimate in all {len(ran)} runs"] if ran else []
+    header = ["", "application", "order", "routing", "estimate", "by loads", "packets", "apart", "because"]
+    title = f"packets over 15 % from the estimate: {len(cells)} of {len(ran)} runs"
+    words = [f"{why}: {REASONS[why]}" for why in REASONS if why in met]
+    return ["", title, render.table(header, cells, right=[4, 5, 6, 7]), *words]
+
+
+def _named(result: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any]]]:
+    """The chosen design, the full one, those compared."""
+    found = [] if result["chosen"] is None else [("chosen", result["designs"][result["chosen"]])]
+    found += [("full", result["full"])] if result["full"] else []
+    return [*found, *(("compared", one) for one in result["compared"])]
+
+
+FAILURES = {"cable": "worst cable", "spine": "worst spine", "core": "a core", "one_percent": "1 % of cables"}
+"""What fails, in words."""
+
+
+def _failures(result: Mapping[str, Any]) -> list[str]:
+    """What is left of throughput after failures, of the designs that were looked at."""
     cells = []
-    for row in judged["designs"]:
-        near = _in_order(designs[row["spec"]], result["applications"])
-        ran = [row["slowdown"][routing] for routing in routings]
+    order = ""
+    for which, one in _named(result):
+        after = one["after_failure"]
+        if after is None:
+            continue
+        order = after["order"]
+        for kind, words in {"before": "nothing", **FAILURES}.items():
+            found = after[kind]
+            if not isinstance(found, dict):
+                cells += [[which, words, "", "", "", "", "", one["spec"]]] if found == "late" else []
+                continue
+            kept, through = found.get("kept_percent"), found["throughput"]
+            cells.append(
+                [
+                    which,
+                    words,
+                    f"{through['bound']:.4f}",
+                    "" if kept is None else f"{kept:.1f} %",
+                    f"{through['ftree']:.4f}",
+                    f"{through['optimized']:.4f}",
+                    "cut off" if found["estimate"] is None else f"{found['estimate']:.3f}",
+                    one["spec"],
+                ]
+            )
+    if not cells:
+        return []
+    header = ["", "without", "bound", "kept", "ftree", "optimized", "estimate", "spec"]
+    title = f"throughput of the mix after failures, order {order}; 1 is that of the full tree"
+    return ["", title, render.table(header, cells, right=[2, 3, 4, 5, 6])]
+
+
+def _growth(result: Mapping[str, Any]) -> str:
+    """Hosts that still fit, and what the next step costs."""
+    currency, cells = result["catalogue"]["currency"], []
+    for which, one in _named(result):
+        grown, step = one["growth"], one["growth"]["next_step"]
         cells.append(
             [
-                row["which"],
-                *("" if near is None else f"{part:.3f}" for part in near or (0.0, 0.0)),
-                *("" if slow is None else f"{slow:.3f}" for slow in ran),
-                row["spec"],
+                which,
+                *(
+                    render.count(grown[key])
+                    for key in ("hosts_without_recabling", "host_ports", "leaves", "pods")
+                ),
+                " ".join(f"{taper:.3g}:1" for taper in grown["taper"]),
+                "none fits" if step is None else f"a {step['what']} of {step['hosts']:,} hosts",
+                "" if step is None else f"{step['price']:,.0f}",
+                "" if step is None else f"{step['price_per_host']:,.0f}",
+                one["spec"],
             ]
         )
-    copies = ", ".join(f"{one['copies']} of {one['name']}" for one in judged["applications"])
-    title = f"by packets, in order, copies: {copies}"
-    header = ["", "bound", "estimate", *routings, "spec"]
-    return title + "\n" + render.table(header, cells, right=[*range(1, 3 + len(routings))])
-
-
-def _in_order(
-    design: Mapping[str, Any], applications: Sequence[Mapping[str, Any]]
-) -> tuple[float, float] | None:
-    """Bound and estimate of the mix in block order; None if the plan has no such order."""
-    weights = {one["name"]: one["weight"] for one in applications}
-    rows = [on for on in design["applications"] if on["order"] == "block"]
-    if not rows:
-        return None
-    bound, estimate = (
-        sum(weights[on["name"]] * on["slowdown"][what] for on in rows) for what in ("bound", "estimate")
-    )
-    return bound, estimate
+    header = ["", "more hosts", "on free ports", "leaves", "pods", "taper then", "next"]
+    header += [currency, f"{currency} a host", "spec"]
+    title = "growth without moving a cable"
+    return title + "\n" + render.table(header, cells, right=[1, 2, 3, 4, 7, 8])
 
 
 def _applications(result: Mapping[str, Any]) -> str:

@@ -245,16 +245,9 @@ class Run(Session):
         if self.options.name_map is not None and self._names is None:
             self.note("--name-map: not used, no dump of a fabric was read here")
         kind = self.options.format
-        self._seconds["total"] = time.perf_counter() - self._started
         if self._limit is not None and (late := self._limit.late):
             self.note(late)
-        document = {
-            "schema": f"netloom.{self.verb}/1",
-            **self.origin(),
-            "threads": self.threads or os.cpu_count() or 1,
-            "seconds": {key: round(value, 6) for key, value in self._seconds.items()},
-            "result": result,
-        }
+        document = self.document(result)
         if not self._product and self.options.output is not None:
             self._write_result(document, result, rows, text)
         elif kind == "json":
@@ -270,6 +263,17 @@ class Run(Session):
         if stopped == "time-limit":
             return guard.TOO_LATE
         return FINDINGS if (bad(result.get("findings", ())) if findings is None else findings) else 0
+
+    def document(self, result: Mapping[str, Any]) -> dict[str, Any]:
+        """The result in its envelope, as JSON holds it."""
+        self._seconds["total"] = time.perf_counter() - self._started
+        return {
+            "schema": f"netloom.{self.verb}/1",
+            **self.origin(),
+            "threads": self.threads or os.cpu_count() or 1,
+            "seconds": {key: round(value, 6) for key, value in self._seconds.items()},
+            "result": result,
+        }
 
     def _write_result(
         self,

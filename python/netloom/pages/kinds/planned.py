@@ -33,17 +33,13 @@ def sections(at: str, result: Mapping[str, Any]) -> list[str]:
         Column("designs_counted", "designs counted"),
     ]
     columns = _columns(money)
-    named = _named(at, result)
+    named, words = _named(at, result), str(result["assumptions"][0])
     designs = [Row([str(n + 1)], f"{at}/designs/{n}", one) for n, one in enumerate(result["designs"])]
     front = table(f"All {len(designs):,} designs on the front", ["no."], columns, designs)
     return [
         section(
             "Price against slowdown",
-            paragraph(
-                "No design was simulated."
-                if result["judged"] is None
-                else "The chosen design and its neighbours were simulated; all others were not."
-            ),
+            paragraph(f"{words[:1].upper()}{words[1:]}."),
             facts(at, result, about),
             _picture(result, money),
             table("The chosen design and those beside it", ["design"], columns, named),
@@ -51,6 +47,8 @@ def sections(at: str, result: Mapping[str, Any]) -> list[str]:
         ),
         *_applications(at, result),
         _judged(at, result),
+        _failures(named),
+        _growth(named, money),
         _catalogue(at, result, money),
         section(
             "Assumptions",
@@ -161,11 +159,72 @@ def _applications(at: str, result: Mapping[str, Any]) -> list[str]:
 
 
 def _judged(at: str, result: Mapping[str, Any]) -> str:
-    if result["judged"] is None:
+    judged, where = result["judged"], f"{at}/judged/designs"
+    if judged is None:
         return ""
-    from netloom.pages.generic import blocks
+    routings = judged["routings"]
+    slow = [Column(f"slowdown/{routing}", routing) for routing in routings]
+    mix = [Row([one["which"]], f"{where}/{n}", one) for n, one in enumerate(judged["designs"])]
+    columns = [Column("estimate", "estimate"), *slow, Column("spec", "spec", "text")]
+    each = [
+        Row([one["which"], row["name"], row["order"]], f"{where}/{n}/applications/{k}", row)
+        for n, one in enumerate(judged["designs"])
+        for k, row in enumerate(one["applications"])
+    ]
+    apart = [Column("copies", "copies"), Column("estimate", "estimate")]
+    for routing in routings:
+        apart += [Column(f"slowdown/{routing}", routing), Column(f"apart_percent/{routing}", "apart", "%")]
+        apart += [Column(f"because/{routing}", "because", "text")]
+    return section(
+        "Judged by packets",
+        table("The mix", ["design"], columns, mix),
+        folded(
+            "Every application in every order",
+            table("Applications", ["design", "application", "order"], apart, each),
+        ),
+        note="Over the run on the full tree, adaptively routed.",
+    )
 
-    return section("Judged by packets", *blocks(result["judged"], f"{at}/judged", "plan"))
+
+_LOST = {"before": "nothing", "cable": "worst cable", "spine": "worst spine", "core": "a core"}
+_LOST["one_percent"] = "1 % of cables"
+
+
+def _failures(named: Sequence[Row]) -> str:
+    rows = [
+        Row([*row.names, words], f"{row.at}/after_failure/{kind}", after)
+        for row in named
+        for kind, words in (_LOST.items() if row.value["after_failure"] else ())
+        if isinstance(after := row.value["after_failure"][kind], dict)
+    ]
+    if not rows:
+        return ""
+    columns = [
+        Column("throughput/bound", "throughput: bound"),
+        Column("kept_percent", "kept", "%"),
+        Column("throughput/ftree", "ftree"),
+        Column("throughput/optimized", "optimised"),
+        Column("estimate", "slowdown, estimate"),
+    ]
+    return section("After failures", table("Throughput of the mix", ["design", "without"], columns, rows))
+
+
+def _growth(named: Sequence[Row], money: str) -> str:
+    columns = [
+        Column("hosts_without_recabling", "more hosts"),
+        Column("host_ports", "on free ports"),
+        Column("leaves", "leaves"),
+        Column("pods", "pods"),
+        Column("taper/0", "taper of leaves then"),
+        Column("taper/1", "of spines"),
+        Column("next_step/what", "next", "text"),
+        Column("next_step/hosts", "its hosts"),
+        Column("next_step/price", f"its price, {money}"),
+    ]
+    rows = [Row(row.names, f"{row.at}/growth", row.value["growth"]) for row in named]
+    return (
+        section("Growth without moving a cable", table("Growth", ["design"], columns, rows)) if rows else ""
+    )
 
 
 def _catalogue(at: str, result: Mapping[str, Any], money: str) -> str:
