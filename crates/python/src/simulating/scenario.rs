@@ -272,7 +272,7 @@ impl PyScenario {
     /// ----------
     /// data : bytes
     ///     An options file of OpenSM (`opensm.conf`), plain or gzip.
-    /// label : str
+    /// label : str, default "<bytes>"
     ///     What messages call it.
     ///
     /// Returns
@@ -307,7 +307,8 @@ impl PyScenario {
     /// Examples
     /// --------
     /// >>> from netloom import examples
-    /// >>> scenario = netloom.Scenario.read(examples.path("congestion/ib-cc-victim.toml"))
+    /// >>> control = 'congestion={control="ib-cc"}'
+    /// >>> scenario = netloom.Scenario.read(examples.path("congestion/qcn-victim.toml"), [control])
     /// >>> scenario.opensm_options().decode().splitlines()[1]
     /// 'congestion_control TRUE'
     fn opensm_options<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyBytes>> {
