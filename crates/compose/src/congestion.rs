@@ -217,6 +217,7 @@ mod tests {
                     "settings" => "tuned",
                     "limit" => "false",
                     "cct" => "0:0,1:3",
+                    "kmax_bytes" => "12345",
                     "victim_mask" => "0x1e",
                     "stages" | "threshold" | "packet_size" | "marking_rate" => "3",
                     _ if name.starts_with("ccti_") => "3",
