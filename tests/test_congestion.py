@@ -61,10 +61,16 @@ def test_the_same_for_any_number_of_threads_and_after_a_break(examples):
     ("setting", "message"),
     [
         ("congestion.gain=2", "--set congestion.gain=2: gain: expected a number of 0 to 1, found 2"),
-        ("congestion.control=qcm", 'control: expected none or qcn, found "qcm", did you mean "qcn"?'),
+        (
+            "congestion.control=qcm",
+            'control: expected none, qcn, ib-cc or dcqcn, found "qcm", did you mean "qcn"?',
+        ),
         ("congestion.limiter=host", 'congestion has no key "limiter", did you mean "limiters"?'),
         ("congestion.time_reset_ms=0", "time_reset_ms: expected milliseconds, 1e-6 to 281000, found 0"),
-        ("congestion.control=none", 'measure_from_ms: expected this with a control; found control = "none"'),
+        (
+            "congestion.threshold=3",
+            'threshold: expected this with control = "ib-cc"; found control = "qcn"',
+        ),
         ("model=fluid", 'control: expected "none" with the fluid model'),
         (
             "hardware.head_of_line=true",

@@ -364,6 +364,11 @@ class Scenario:
     @staticmethod
     def from_dict(scenario: Mapping[str, Any], *, folder: _Path | None = None) -> Scenario:
         """From a dictionary with the keys of a scenario's file; files are relative to `folder`."""
+    @staticmethod
+    def opensm_overrides(data: bytes, *, label: str = "<bytes>") -> list[str]:
+        """What OpenSM's congestion control options (`opensm.conf`) say, as overrides of a scenario."""
+    def opensm_options(self) -> bytes | None:
+        """Its congestion control as options of OpenSM; `None` unless it is InfiniBand's."""
     @property
     def name(self) -> str: ...
     @property

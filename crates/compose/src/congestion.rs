@@ -1,8 +1,10 @@
-//! A scenario's congestion control: the standard's numbers, and what differs from them.
+//! A scenario's congestion control: its numbers, and what differs from them.
 
-use netloom_formats::scenario::{Knob, Scenario};
+use netloom_formats::scenario::{Knob, OpensmCc, Scenario};
 use netloom_model::Fabric;
-use netloom_sim::{Config, Congestion, ControlKind, Limiters, Qcn, Release, SimError};
+use netloom_sim::{
+    Config, Congestion, ControlKind, Dcqcn, IbCc, Limiters, Qcn, Release, SimError, TableEntry,
+};
 
 use crate::ComposeError;
 
@@ -32,17 +34,51 @@ pub(crate) fn congestion(
                        do not hold up the links before them";
         return misfit("control", format!("{message}; found \"{control}\""));
     }
-    let mut qcn = Qcn::default();
-    let mut congestion = Congestion::new(ControlKind::Qcn(Qcn::default()), scenario.seed);
-    for (name, knob) in &scenario.congestion[1..] {
+    let numbers = &scenario.congestion[1..];
+    let kind = match control {
+        "ib-cc" => ControlKind::IbCc(ib_cc(numbers)),
+        "dcqcn" => ControlKind::Dcqcn(dcqcn(numbers)),
+        _ => ControlKind::Qcn(qcn(numbers)),
+    };
+    let mut congestion = Congestion::new(kind, scenario.seed);
+    for (name, knob) in numbers {
         match (*name, knob) {
             ("limiters", Knob::Word("host")) => congestion.limiters = Limiters::Host,
-            ("limiters", _) => congestion.limiters = Limiters::Destination,
             ("limit", Knob::Word(word)) => congestion.limit = *word == "true",
             ("memory_ms", &Knob::Time(ps)) => congestion.memory_ps = ps.round() as u64,
             ("measure_from_ms", &Knob::Time(ps)) => congestion.measure_from_ps = ps.round() as u64,
+            _ => {}
+        }
+    }
+    let most = config.most_waiting_bytes(fabric);
+    // Where a control begins to act.
+    let begins = match &congestion.control {
+        ControlKind::Qcn(qcn) => vec![
+            ("setpoint_bytes", qcn.setpoint_bytes),
+            ("host_setpoint_bytes", qcn.host_setpoint_bytes.unwrap_or(0)),
+        ],
+        ControlKind::Dcqcn(numbers) => vec![("kmin_bytes", numbers.kmin_bytes)],
+        ControlKind::IbCc(_) => Vec::new(),
+    };
+    if let Some((key, bytes)) = begins.into_iter().find(|&(_, bytes)| u64::from(bytes) > most) {
+        let why = if config.head_of_line { ", with hardware.head_of_line = true" } else { "" };
+        let message = format!("expected at most {most}, as no more can wait for an output{why}");
+        return misfit(key, format!("{message}; found {bytes}"));
+    }
+    match congestion.check() {
+        Ok(()) => Ok(Some(congestion)),
+        Err(SimError::Config { what, expected }) => misfit(what, format!("expected {expected}")),
+        Err(other) => misfit("control", other.to_string()),
+    }
+}
+
+fn qcn(numbers: &[(&str, Knob)]) -> Qcn {
+    let mut qcn = Qcn::default();
+    for (name, knob) in numbers {
+        match (*name, knob) {
             ("time_reset_ms", &Knob::Time(ps)) => qcn.time_reset_ps = ps.round() as u64,
             ("setpoint_bytes", &Knob::Count(n)) => qcn.setpoint_bytes = n as u32,
+            ("host_setpoint_bytes", &Knob::Count(n)) => qcn.host_setpoint_bytes = Some(n as u32),
             ("sample_bytes", &Knob::Count(n)) => qcn.sample_bytes = n as u32,
             ("byte_reset_bytes", &Knob::Count(n)) => qcn.byte_reset_bytes = n as u32,
             ("stages", &Knob::Count(n)) => qcn.stages = n as u32,
@@ -53,29 +89,76 @@ pub(crate) fn congestion(
             ("active_increase_mbps", &Knob::Number(x)) => qcn.active_increase = x * MEGABIT,
             ("hyper_increase_mbps", &Knob::Number(x)) => qcn.hyper_increase = x * MEGABIT,
             ("min_rate_mbps", &Knob::Number(x)) => qcn.min_rate = x * MEGABIT,
-            (other, _) => unreachable!("{other} is no number of QCN"),
+            _ => {}
         }
     }
-    // An output sees what has been sorted to it: of an input whose first packet holds up the others that packet alone.
-    let of_input = match (config.head_of_line, config.input_buffer_bytes) {
-        (true, _) | (false, None) => config.wire_bytes(),
-        (false, Some(bytes)) => bytes,
-    };
-    let output = config.output_buffer_bytes.max(config.host_output_buffer_bytes);
-    // As many inputs as the switch with most cables has.
-    let inputs = fabric.switches().map(|switch| fabric.switch_links(switch).len()).max().unwrap_or(0) as u64;
-    let most = (inputs * u64::from(of_input) + u64::from(output)) * u64::from(config.lanes);
-    if u64::from(qcn.setpoint_bytes) > most {
-        let why = if config.head_of_line { ", with hardware.head_of_line = true" } else { "" };
-        let message = format!("expected at most {most}, as no more can wait for an output{why}");
-        return misfit("setpoint_bytes", format!("{message}; found {}", qcn.setpoint_bytes));
+    qcn
+}
+
+fn ib_cc(numbers: &[(&str, Knob)]) -> IbCc {
+    let mut found = IbCc::default();
+    for (name, knob) in numbers {
+        match (*name, knob) {
+            ("settings", Knob::Word("opa-fm")) => found = IbCc::opa_fm(),
+            ("settings", Knob::Word("tuned")) => found = IbCc::tuned(),
+            ("threshold", &Knob::Count(n)) => found.threshold = n as u8,
+            ("packet_size", &Knob::Count(n)) => found.packet_size = n as u8,
+            ("marking_rate", &Knob::Count(n)) => found.marking_rate = n as u16,
+            ("victim_mask", &Knob::Mask(ports)) => found.victim_mask = ports,
+            ("ccti_increase", &Knob::Count(n)) => found.ccti_increase = n as u8,
+            ("ccti_timer", &Knob::Count(n)) => found.ccti_timer = n as u16,
+            ("cct", Knob::Word("linear")) => found.table = IbCc::linear(128),
+            ("cct", Knob::Word(_)) => found.table = IbCc::fine(),
+            ("cct", Knob::Entries(entries)) => {
+                let entry = |&(shift, multiplier): &(u8, u16)| TableEntry { shift, multiplier };
+                found.table = entries.iter().map(entry).collect();
+                found.ccti_limit = entries.len() as u16 - 1;
+            }
+            ("ccti_limit", &Knob::Count(n)) => found.ccti_limit = n as u16,
+            ("ccti_min", &Knob::Count(n)) => found.ccti_min = n as u16,
+            _ => {}
+        }
     }
-    congestion.control = ControlKind::Qcn(qcn);
-    match congestion.check() {
-        Ok(()) => Ok(Some(congestion)),
-        Err(SimError::Config { what, expected }) => misfit(what, format!("expected {expected}")),
-        Err(other) => misfit("control", other.to_string()),
+    found
+}
+
+fn dcqcn(numbers: &[(&str, Knob)]) -> Dcqcn {
+    let mut found = Dcqcn::default();
+    for (name, knob) in numbers {
+        match (*name, knob) {
+            ("kmin_bytes", &Knob::Count(n)) => found.kmin_bytes = n as u32,
+            ("kmax_bytes", &Knob::Count(n)) => found.kmax_bytes = n as u32,
+            ("pmax", &Knob::Number(x)) => found.pmax = x,
+            ("cnp_interval_us", &Knob::Time(ps)) => found.cnp_interval_ps = ps.round() as u64,
+            ("g", &Knob::Number(x)) => found.g = x,
+            ("alpha_timer_us", &Knob::Time(ps)) => found.alpha_timer_ps = ps.round() as u64,
+            ("time_reset_ms", &Knob::Time(ps)) => found.time_reset_ps = ps.round() as u64,
+            ("byte_reset_bytes", &Knob::Count(n)) => found.byte_reset_bytes = n as u32,
+            ("stages", &Knob::Count(n)) => found.stages = n as u32,
+            ("active_increase_mbps", &Knob::Number(x)) => found.active_increase = x * MEGABIT,
+            ("hyper_increase_mbps", &Knob::Number(x)) => found.hyper_increase = x * MEGABIT,
+            ("min_rate_mbps", &Knob::Number(x)) => found.min_rate = x * MEGABIT,
+            _ => {}
+        }
     }
+    found
+}
+
+/// What OpenSM would set for a control; `None` unless it is InfiniBand's. OpenSM's largest index is the table's last.
+pub fn opensm_cc(congestion: &Congestion) -> Option<OpensmCc> {
+    let ControlKind::IbCc(numbers) = &congestion.control else { return None };
+    let used = &numbers.table[..=usize::from(numbers.ccti_limit)];
+    Some(OpensmCc {
+        threshold: numbers.threshold,
+        packet_size: numbers.packet_size,
+        marking_rate: numbers.marking_rate,
+        victim_mask: numbers.victim_mask,
+        by_level: congestion.limiters == Limiters::Host,
+        ccti_timer: numbers.ccti_timer,
+        ccti_increase: numbers.ccti_increase,
+        ccti_min: numbers.ccti_min as u8,
+        table: used.iter().map(|entry| (entry.shift, entry.multiplier)).collect(),
+    })
 }
 
 /// Refuses switches that listen to notifications where nobody sends any.
@@ -83,7 +166,7 @@ pub(crate) fn congestion(
 /// # Errors
 /// [`ComposeError::Misfit`] with the routing's word.
 pub fn snooping(scenario: &Scenario, word: &str) -> Result<(), ComposeError> {
-    if !scenario.congestion.is_empty() {
+    if let Some(("control", Knob::Word("qcn"))) = scenario.congestion.first() {
         return Ok(());
     }
     let message = format!(
@@ -94,6 +177,8 @@ pub fn snooping(scenario: &Scenario, word: &str) -> Result<(), ComposeError> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use netloom_formats::read_scenario;
     use netloom_formats::scenario::CONGESTION;
     use netloom_testkit::cases::star;
@@ -105,27 +190,57 @@ mod tests {
         Config { head_of_line: false, ..Config::infiniband() }
     }
 
-    fn with(overrides: &[String]) -> Result<Option<Congestion>, ComposeError> {
-        let text = "fabric = \"f\"\nseed = 4\n[congestion]\ncontrol = \"qcn\"\n[[job]]\ntrace = \"t\"\n";
+    fn with(control: &str, overrides: &[String]) -> Result<Option<Congestion>, ComposeError> {
+        let text = format!(
+            "fabric = \"f\"\nseed = 4\n[congestion]\ncontrol = \"{control}\"\n[[job]]\ntrace = \"t\"\n"
+        );
         let scenario = read_scenario(text.as_bytes(), "s", overrides).unwrap();
         congestion(&star(8), &scenario, &queues())
     }
 
+    /// Every key changes a control, but those that are another's, which the reader refuses.
     #[test]
     fn every_number_that_a_scenario_may_set_changes_the_control() {
-        let standard = Congestion::new(ControlKind::Qcn(Qcn::default()), 4);
-        assert_eq!(with(&[]).unwrap(), Some(standard.clone()));
-        for name in CONGESTION.iter().filter(|name| **name != "control") {
-            let value = match *name {
-                "limiters" => "host",
-                "limit" => "false",
-                "stages" => "3",
-                _ if name.ends_with("_bytes") => "1234",
-                _ => "0.25",
-            };
-            let changed = with(&[format!("congestion.{name}={value}")]).unwrap();
-            assert_ne!(changed, Some(standard.clone()), "{name}");
+        let mut used = BTreeSet::from(["control"]);
+        let kinds = [
+            ControlKind::Qcn(Qcn::default()),
+            ControlKind::IbCc(IbCc::gran()),
+            ControlKind::Dcqcn(Dcqcn::default()),
+        ];
+        for kind in kinds {
+            let control = kind.name();
+            let standard = Congestion::new(kind, 4);
+            assert_eq!(with(control, &[]).unwrap(), Some(standard.clone()));
+            for name in CONGESTION.iter().filter(|name| **name != "control") {
+                let value = match *name {
+                    "limiters" => "host",
+                    "settings" => "tuned",
+                    "limit" => "false",
+                    "cct" => "0:0,1:3",
+                    "kmax_bytes" => "12345",
+                    "victim_mask" => "0x1e",
+                    "stages" | "threshold" | "packet_size" | "marking_rate" => "3",
+                    _ if name.starts_with("ccti_") => "3",
+                    _ if name.ends_with("_bytes") => "1234",
+                    _ => "0.25",
+                };
+                let text = format!(
+                    "fabric = \"f\"\n[congestion]\ncontrol = \"{control}\"\n[[job]]\ntrace = \"t\"\n"
+                );
+                let set = [format!("congestion.{name}={value}")];
+                match read_scenario(text.as_bytes(), "s", &set) {
+                    Ok(_) => {
+                        used.insert(name);
+                        assert_ne!(with(control, &set).unwrap(), Some(standard.clone()), "{name}");
+                    }
+                    Err(error) => {
+                        let error = error.to_string();
+                        assert!(error.contains("expected this with control = "), "{name}: {error}");
+                    }
+                }
+            }
         }
+        assert_eq!(used.len(), CONGESTION.len());
     }
 
     #[test]

@@ -8,7 +8,7 @@
 //! | [`scene`] | jobs on hosts, each rank with its script; a run's setup |
 //! | [`profile`](mod@profile) | hardware and software: a profile, and what differs |
 //! | [`by_way`] | routings with an address a way |
-//! | `congestion` | congestion control: the standard's numbers, and what differs |
+//! | `congestion` | congestion control: its numbers, and what differs; what OpenSM would set |
 //! | [`program`] | patterns and traces as scripts |
 //! | `offered` | offered load: how often, and what is measured when |
 //! | [`routing`] | words become routes or schemes; nothing unsound is run |
@@ -44,7 +44,7 @@ pub mod traffic;
 mod wiring;
 
 pub use by_way::ByWay;
-pub use congestion::snooping;
+pub use congestion::{opensm_cc, snooping};
 pub use error::ComposeError;
 pub use gate::{Passed, Wanted, fit, pass, pass_mended};
 pub use judged::{Asked, Candidate, Choice, choose};

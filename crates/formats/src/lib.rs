@@ -85,7 +85,9 @@ pub use paths::{read_pair_paths, write_pair_paths};
 pub use perfetto::write_perfetto;
 pub use plan::{PlanFile, PlanSource, read_plan};
 pub use recording::{Recording, TrafficKind};
-pub use scenario::{Scenario, has_jobs_of_jobs_file, read_jobs_scenario, read_scenario};
+pub use scenario::{
+    OpensmCc, Scenario, has_jobs_of_jobs_file, read_jobs_scenario, read_opensm_cc, read_scenario,
+};
 pub use sums::{read_sums, write_sums};
 pub use ti::{read_ti, read_ti_workload};
 pub use traces::{Found, RecordingError};

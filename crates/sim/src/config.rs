@@ -162,6 +162,19 @@ impl Config {
         Ok(())
     }
 
+    /// Most that can wait for one output, bytes. An output sees what has been sorted to it: of an input whose first packet holds up
+    /// the others that packet alone.
+    pub fn most_waiting_bytes(&self, fabric: &Fabric) -> u64 {
+        let of_input = match (self.head_of_line, self.input_buffer_bytes) {
+            (true, _) | (false, None) => self.wire_bytes(),
+            (false, Some(bytes)) => bytes,
+        };
+        let output = self.output_buffer_bytes.max(self.host_output_buffer_bytes);
+        // As many inputs as the switch with most cables has.
+        let inputs = fabric.switches().map(|switch| fabric.switch_links(switch).len()).max().unwrap_or(0);
+        (inputs as u64 * u64::from(of_input) + u64::from(output)) * u64::from(self.lanes)
+    }
+
     /// Largest packet on the wire, bytes.
     pub fn wire_bytes(&self) -> u32 {
         self.packet_bytes + self.header_bytes

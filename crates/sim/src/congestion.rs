@@ -1,8 +1,15 @@
 //! Congestion control of end points: which control a run has, and with which numbers.
 //!
-//! Units: bytes, picoseconds, bytes a second. The defaults are those of IEEE 802.1Q (IEEE8021-CN-MIB).
+//! Units: bytes, picoseconds, bytes a second. QCN's defaults are those of IEEE 802.1Q (IEEE8021-CN-MIB).
 
 use crate::SimError;
+
+mod dcqcn;
+mod ib_cc;
+
+pub use dcqcn::Dcqcn;
+pub use ib_cc::{IbCc, MOST_ENTRIES, MOST_MULTIPLIER, TableEntry};
+pub(crate) use ib_cc::{SIZE_BYTES, TIMER_PS};
 
 /// Flows that share one rate limiter.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -36,6 +43,10 @@ pub struct Congestion {
 pub enum ControlKind {
     /// Quantized congestion notification, IEEE 802.1Qau.
     Qcn(Qcn),
+    /// InfiniBand's, annex A10: outputs mark packets, receivers tell sources, sources look a wait up in a table.
+    IbCc(IbCc),
+    /// DCQCN: outputs mark packets at random, receivers tell sources now and then, sources keep an estimate of congestion.
+    Dcqcn(Dcqcn),
 }
 
 impl ControlKind {
@@ -43,6 +54,8 @@ impl ControlKind {
     pub fn name(&self) -> &'static str {
         match self {
             Self::Qcn(_) => "qcn",
+            Self::IbCc(_) => "ib-cc",
+            Self::Dcqcn(_) => "dcqcn",
         }
     }
 }
@@ -52,6 +65,8 @@ impl ControlKind {
 pub struct Qcn {
     /// Length at which a switch holds the queue of an output (cpQSp), bytes.
     pub setpoint_bytes: u32,
+    /// The same for outputs to hosts; `None`: no other.
+    pub host_setpoint_bytes: Option<u32>,
     /// Weight of a queue's growth against its length (cpW).
     pub weight: f64,
     /// What a unit of feedback takes off a rate (rpgGd).
@@ -87,6 +102,7 @@ impl Default for Qcn {
     fn default() -> Self {
         Self {
             setpoint_bytes: 26_000,
+            host_setpoint_bytes: None,
             weight: 2.0,
             gain: 1.0 / 128.0,
             min_decrease: 0.5,
@@ -120,14 +136,25 @@ impl Congestion {
     /// # Errors
     /// [`SimError::Config`] names the parameter and what it must be.
     pub fn check(&self) -> Result<(), SimError> {
-        let ControlKind::Qcn(qcn) = &self.control;
-        let refuse = |what, expected: &str| Err(SimError::Config { what, expected: expected.into() });
         if self.memory_ps == 0 {
-            return refuse("memory_ms", "above 0");
+            return Err(SimError::Config { what: "memory_ms", expected: "above 0".into() });
         }
+        match &self.control {
+            ControlKind::Qcn(qcn) => qcn.check(),
+            ControlKind::IbCc(numbers) => numbers.check(),
+            ControlKind::Dcqcn(numbers) => numbers.check(),
+        }
+    }
+}
+
+impl Qcn {
+    /// Refuses numbers that can't work.
+    fn check(&self) -> Result<(), SimError> {
+        let (qcn, refuse) =
+            (self, |what, expected: &str| Err(SimError::Config { what, expected: expected.into() }));
         let part = |x: f64| (0.0..=1.0).contains(&x);
-        if qcn.setpoint_bytes == 0 {
-            return refuse("setpoint_bytes", "at least 1");
+        if qcn.setpoint_bytes == 0 || qcn.host_setpoint_bytes == Some(0) {
+            return refuse("setpoint_bytes, host_setpoint_bytes", "at least 1");
         }
         if !(0.0..=1e6).contains(&qcn.weight) {
             return refuse("weight", "0 to 1e6");
@@ -150,13 +177,19 @@ impl Congestion {
         if !(0.0..1.0).contains(&qcn.jitter) {
             return refuse("jitter", "0 to below 1");
         }
-        if !(qcn.min_rate.is_finite() && qcn.min_rate >= MEGABIT / 1000.0) {
-            return refuse("min_rate_mbps", "at least 0.001");
-        }
-        let rate = |x: f64| x.is_finite() && x >= 0.0;
-        if !rate(qcn.active_increase) || !rate(qcn.hyper_increase) {
-            return refuse("active_increase_mbps, hyper_increase_mbps", "0 or more");
-        }
-        Ok(())
+        check_rates(qcn.min_rate, qcn.active_increase, qcn.hyper_increase)
     }
+}
+
+/// Refuses rates that can't work.
+fn check_rates(least: f64, active: f64, hyper: f64) -> Result<(), SimError> {
+    let refuse = |what, expected: &str| Err(SimError::Config { what, expected: expected.into() });
+    if !(least.is_finite() && least >= MEGABIT / 1000.0) {
+        return refuse("min_rate_mbps", "at least 0.001");
+    }
+    let rate = |x: f64| x.is_finite() && x >= 0.0;
+    if !rate(active) || !rate(hyper) {
+        return refuse("active_increase_mbps, hyper_increase_mbps", "0 or more");
+    }
+    Ok(())
 }

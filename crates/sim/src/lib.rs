@@ -38,7 +38,9 @@ mod state_codec;
 mod steered;
 
 pub use config::{Admission, Config, FLIT_BYTES, Forwarding, Injection, Release};
-pub use congestion::{Congestion, ControlKind, Limiters, Qcn};
+pub use congestion::{
+    Congestion, ControlKind, Dcqcn, IbCc, Limiters, MOST_ENTRIES, MOST_MULTIPLIER, Qcn, TableEntry,
+};
 pub use error::SimError;
 pub use fluid::Fluid;
 pub use mode::{
@@ -57,8 +59,8 @@ pub use profile::{ARIES_GLOBAL_CABLE_PS, Profile};
 pub use program::{Desk, Post, Program, Series, Split};
 pub use record::{
     AdapterCounters, Distribution, FlowRow, IntervalRow, Intervals, Latencies, LevelRow, LinkCounters,
-    MOST_ARRIVALS, Managed, ManagedQueue, Measure, MessageRow, MessageRows, PairRow, QueueLevel, QueueRow,
-    Queues, Recorded, Reordering, Sent, Snooped, Summary, Transmission,
+    MOST_ARRIVALS, Managed, ManagedOutput, ManagedQueue, Measure, MessageRow, MessageRows, PairRow,
+    QueueLevel, QueueRow, Queues, Recorded, Reordering, Sent, Snooped, Summary, Transmission,
 };
 pub use replay::{
     Algorithm, Algorithms, Collective, Envelope, Job, JobTimes, Kind, Offered, Op, OpenLoop, Player, Replay,

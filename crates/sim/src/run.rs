@@ -9,6 +9,7 @@ use netloom_model::{Control, Fabric, HostId, LinkId, StopReason};
 
 use crate::SimError;
 use crate::config::Config;
+use crate::congestion::{Congestion, ControlKind};
 use crate::fluid::flows;
 use crate::observe::{Nobody, Observer};
 use crate::packet::choice::{AnyChoice, Choice};
@@ -203,8 +204,9 @@ fn check(setup: &Setup) -> Result<(), SimError> {
         let expected = format!("0 to {}, as lanes and SL-to-VL tables allow", most.saturating_sub(1));
         return Err(SimError::Config { what: "service_level", expected });
     }
-    if matches!(setup.scheme, Scheme::Snooping(..)) && config.congestion.is_none() {
-        let expected = "a congestion control: switches listen to its notifications".into();
+    let notifies = |congestion: &Congestion| matches!(congestion.control, ControlKind::Qcn(_));
+    if matches!(setup.scheme, Scheme::Snooping(..)) && !config.congestion.as_ref().is_some_and(notifies) {
+        let expected = "QCN: switches listen to its notifications".into();
         return Err(SimError::Config { what: "snooping", expected });
     }
     let by_message = match setup.scheme {

@@ -79,7 +79,7 @@ fn steady(sources: u32, congestion: Congestion) -> (f64, Managed) {
     let messages: Vec<_> = (1..=sources).map(|from| (from, 0, LONG)).collect();
     let managed = run(&fabric, &config, &messages, Some(1000 * MS), 1).managed.unwrap();
     let link = fabric.reverse(fabric.host_link(netloom_model::HostId(0)));
-    (managed.outputs[link.index()].0, managed)
+    (managed.outputs[link.index()].mean_bytes, managed)
 }
 
 #[test]

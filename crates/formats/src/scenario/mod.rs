@@ -43,6 +43,7 @@
 
 mod congestion;
 mod modes;
+mod opensm;
 mod origins;
 mod overrides;
 mod parameters;
@@ -60,6 +61,7 @@ use crate::{FormatError, decompress};
 
 pub use congestion::CONGESTION;
 pub use modes::{MODE_WORDS, ModeSetting, Of};
+pub use opensm::{OpensmCc, read_opensm_cc};
 pub use origins::Origins;
 pub use parameters::{HARDWARE, Knob, SOFTWARE};
 pub use program::{Measured, Pairing, Program, Strategy};

@@ -28,6 +28,10 @@ pub enum Knob {
     Time(f64),
     /// Times by name, ps.
     Times(Vec<(String, f64)>),
+    /// A bit a port, 256 of them, the lowest 64 first.
+    Mask([u64; 4]),
+    /// Entries of a congestion control table: shift and multiplier.
+    Entries(Vec<(u8, u16)>),
     /// One of the parameter's words.
     Word(&'static str),
     /// Yes or no.

@@ -97,16 +97,21 @@ pub(crate) fn congestion<'py>(
         dict.set_item("longest_mean_bytes", queue.longest_mean_bytes)?;
         dict.set_item("longest", queue.link.map(|link| fabric.describe_link(link)))?;
         dict.set_item("max_bytes", queue.max_bytes)?;
+        dict.set_item("marked_packets", queue.marked)?;
         queues.append(dict)?;
     }
     let dict = PyDict::new(py);
     dict.set_item("control", managed.control)?;
     dict.set_item("samples", managed.samples)?;
     dict.set_item("notices", managed.notices)?;
-    dict.set_item("marked_fraction", share(managed.notices as f64, managed.packets as f64))?;
+    dict.set_item("marked_packets", managed.marked)?;
+    dict.set_item("marked_fraction", share(managed.marked as f64, managed.packets as f64))?;
     dict.set_item("cuts", managed.cuts)?;
     dict.set_item("most_limiters", managed.most_limiters)?;
     dict.set_item("limited_share", share(managed.held_ps as f64, hosts_ps))?;
+    if let Some(index) = managed.mean_index {
+        dict.set_item("mean_ccti", index)?;
+    }
     if let Some(snooped) = managed.snooped {
         dict.set_item("consumed", snooped.consumed)?;
         dict.set_item("rerouted", snooped.rerouted)?;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use netloom_model::{DestSpace, Fabric};
 
 use super::choice::Choice;
-use super::control::{EndPoints, Order};
+use super::control::{EndPoints, Order, Wires};
 use super::hardware::Features;
 use super::host::{Births, Hosts, Responses};
 use super::parallel::Mail;
@@ -139,7 +139,7 @@ impl<'f, C: Choice, P: Program, O: Observer> Network<'f, C, P, O> {
             desk.here = Some(fabric.hosts().map(|h| partition.of_host(fabric, h) == here).collect());
         }
         let calendar = Calendar::for_events(events_per_ns);
-        let end_points = |congestion| EndPoints::new(congestion, fabric.host_count(), fabric.link_count());
+        let end_points = |congestion| EndPoints::new(congestion, fabric.host_count(), wires(fabric, config));
         let mut end_points = config.congestion.as_ref().map(|congestion| Box::new(end_points(congestion)));
         if let Some(end_points) = &mut end_points
             && !choice.keeps_order()
@@ -292,5 +292,17 @@ impl<'f, C: Choice, P: Program, O: Observer> Network<'f, C, P, O> {
     /// Who watches.
     pub fn observer(&self) -> &O {
         &self.observer
+    }
+}
+
+/// What a congestion control must know of a fabric with such hardware.
+fn wires(fabric: &Fabric, config: &Config) -> Wires {
+    let port = |link| fabric.link_from_switch(link).map_or(0, |_| fabric.link(link).from_port);
+    let to_host = |link| fabric.link_from_switch(fabric.reverse(link)).is_none();
+    let most = u32::try_from(config.most_waiting_bytes(fabric)).unwrap_or(u32::MAX);
+    Wires {
+        ports: fabric.links().map(port).collect(),
+        to_host: fabric.links().map(to_host).collect(),
+        buffer_bytes: config.input_buffer_bytes.unwrap_or(u32::MAX).min(most),
     }
 }

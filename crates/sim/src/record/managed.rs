@@ -20,6 +20,19 @@ pub struct ManagedQueue {
     pub link: Option<LinkId>,
     /// Most that waited for one, bytes.
     pub max_bytes: u32,
+    /// Packets that they marked, or told sources of.
+    pub marked: u64,
+}
+
+/// What waited for one output, and what it marked.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ManagedOutput {
+    /// Mean over time, bytes.
+    pub mean_bytes: f64,
+    /// Most, bytes.
+    pub max_bytes: u32,
+    /// Packets that it marked, or told sources of.
+    pub marked: u32,
 }
 
 /// What one host received of another.
@@ -40,20 +53,24 @@ pub struct Managed {
     pub control: &'static str,
     /// Packets that joined outputs of switches.
     pub packets: u64,
-    /// Of them, those that were samples.
+    /// Those that an output looked at: samples, or packets that met a queue above a threshold.
     pub samples: u64,
-    /// Of these, those that made a notification.
+    /// Packets that were marked, or were samples that made a notification.
+    pub marked: u64,
+    /// Notifications to sources.
     pub notices: u64,
     /// Notifications that a host heard: each cut a rate, where limiters are on.
     pub cuts: u64,
     /// Most rate limiters at one time.
     pub most_limiters: u64,
+    /// Mean index into the table of waits, over flows that sent and over time; `None` for a control without a table.
+    pub mean_index: Option<f64>,
     /// Time in which a host held messages back, added over hosts, ps.
     pub held_ps: u128,
     /// Time that was measured, ps.
     pub measured_ps: u64,
-    /// By link: mean and most of what waits, bytes.
-    pub outputs: Vec<(f64, u32)>,
+    /// By link.
+    pub outputs: Vec<ManagedOutput>,
     /// What was received, by destination, then source.
     pub flows: Vec<FlowRow>,
     /// What switches that listen to notifications have done; `None` where none does.
@@ -75,15 +92,17 @@ impl Managed {
                 longest_mean_bytes: 0.0,
                 link: None,
                 max_bytes: 0,
+                marked: 0,
             })
             .collect();
-        for (link, &(mean, most)) in self.outputs.iter().enumerate() {
+        for (link, output) in self.outputs.iter().enumerate() {
             if of_link[link] == NONE {
                 continue;
             }
-            let queue = &mut queues[usize::from(of_link[link])];
+            let (queue, mean) = (&mut queues[usize::from(of_link[link])], output.mean_bytes);
             queue.mean_bytes += mean / queue.links as f64;
-            queue.max_bytes = queue.max_bytes.max(most);
+            queue.max_bytes = queue.max_bytes.max(output.max_bytes);
+            queue.marked += u64::from(output.marked);
             if mean > queue.longest_mean_bytes {
                 (queue.longest_mean_bytes, queue.link) = (mean, Some(LinkId(link as u32)));
             }
@@ -125,9 +144,11 @@ mod tests {
             control: "qcn",
             packets: 0,
             samples: 0,
+            marked: 0,
             notices: 0,
             cuts: 0,
             most_limiters: 0,
+            mean_index: None,
             held_ps: 0,
             measured_ps: 1_000_000_000_000,
             outputs: Vec::new(),

@@ -20,7 +20,7 @@ pub(crate) use intervals::PS_PER_TICK;
 pub use intervals::{IntervalRow, Intervals};
 pub use latency::{Latencies, Summary};
 pub use link_counters::{LinkCounters, Sent};
-pub use managed::{FlowRow, Managed, ManagedQueue};
+pub use managed::{FlowRow, Managed, ManagedOutput, ManagedQueue};
 pub(crate) use messages::{Arrival, Messages, Stage};
 pub use messages::{MOST_ARRIVALS, MessageRow, MessageRows};
 pub(crate) use pairs::PairCounter;

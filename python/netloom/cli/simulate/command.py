@@ -48,6 +48,8 @@ def simulate(
     alone: bool = False,
     allow_credit_loops: bool = False,
     groups: str | None = None,
+    cc: str | None = None,
+    write_cc: Annotated[Path | None, options.OUTPUT_PATH] = None,
     checkpoint: Annotated[Path | None, options.OUTPUT_PATH] = None,
     checkpoint_every: Annotated[float | None, options.within(0, 1e9)] = None,
     tables: Literal["parquet", "csv"] = "parquet",
@@ -83,6 +85,11 @@ def simulate(
     groups
         Groups of a dragonfly: a file of switches and their groups, as seen from the scenario's folder, or a
         rule by names such as `g([0-9]+)r`.
+    cc
+        Take InfiniBand's congestion control from an options file of OpenSM, `opensm.conf`; its settings take
+        the place of the scenario's.
+    write_cc
+        Write the scenario's congestion control as options for OpenSM here (`control = "ib-cc"`).
     checkpoint
         A folder for the results of finished routings and the state of running ones. The same command
         continues from there.
@@ -101,6 +108,8 @@ def simulate(
         loads=loads,
         mappings=mappings,
         alone=alone,
+        cc=cc,
+        write_cc=write_cc,
         checkpoint=checkpoint,
         checkpoint_every=checkpoint_every,
     )
@@ -116,7 +125,16 @@ def simulate(
     if len(set(places)) < len(places):
         raise UsageError(f"-o and --checkpoint are both {checkpoint}: expected a folder each")
     check_places(options.output, checkpoint)
+    if write_cc is not None:
+        run.also_writes(write_cc, "--write-cc")
+    if cc is not None:
+        overrides = [*of_opensm(run.read("congestion-control", cc), cc), *overrides]
     given = opened(run, scenario, overrides)
+    if write_cc is not None:
+        written = given.scenario.opensm_options()
+        if written is None:
+            raise UsageError('--write-cc: expected a scenario with [congestion] control = "ib-cc"')
+        run.write(written, write_cc)
     every = 60.0 if checkpoint_every is None else checkpoint_every
     result, _ = of_routings(run, given, options.output, checkpoint, every=every, tables=tables)
     return run.finish(
@@ -125,6 +143,13 @@ def simulate(
         rows=report.rows(result["runs"]),
         findings=bad(result["findings"]) or any(one["stopped"] == "deadlock" for one in result["runs"]),
     )
+
+
+def of_opensm(data: bytes, source: str) -> list[str]:
+    """What an options file of OpenSM sets, as `--set` would."""
+    from netloom import _core
+
+    return _core.Scenario.opensm_overrides(data, label=source)
 
 
 def overrides_of(

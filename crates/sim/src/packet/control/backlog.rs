@@ -4,6 +4,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::record::ManagedOutput;
+
 /// Bytes that wait, by link, and their means over time.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Backlog {
@@ -16,6 +18,8 @@ pub(crate) struct Backlog {
 struct Output {
     bytes: u32,
     most: u32,
+    /// Packets that it marked, or told sources of, in the measured time.
+    marks: u32,
     /// Bytes x ps until `since_ps`.
     area: u128,
     since_ps: u64,
@@ -52,13 +56,21 @@ impl Backlog {
         }
     }
 
-    /// The mean until `end_ps` and the most, bytes, by link.
-    pub fn means(&self, end_ps: u64) -> Vec<(f64, u32)> {
+    /// An output marks a packet.
+    pub fn marks(&mut self, link: u32, now_ps: u64) {
+        if now_ps >= self.from_ps {
+            self.outputs[link as usize].marks += 1;
+        }
+    }
+
+    /// What waited until `end_ps` and what was marked, by link.
+    pub fn means(&self, end_ps: u64) -> Vec<ManagedOutput> {
         let time_ps = end_ps.saturating_sub(self.from_ps);
         let one = |output: &Output| {
             let mut output = *output;
             output.pass(end_ps);
-            (if time_ps == 0 { 0.0 } else { output.area as f64 / time_ps as f64 }, output.most)
+            let mean_bytes = if time_ps == 0 { 0.0 } else { output.area as f64 / time_ps as f64 };
+            ManagedOutput { mean_bytes, max_bytes: output.most, marked: output.marks }
         };
         self.outputs.iter().map(one).collect()
     }
@@ -80,7 +92,11 @@ mod tests {
         backlog.change(1, -100, 120);
         backlog.change(1, -200, 160);
         // 300 for 20 ps, 200 for 40 ps, then nothing for 40 ps.
-        assert_eq!(backlog.means(200), [(0.0, 0), ((300.0 * 20.0 + 200.0 * 40.0) / 100.0, 200)]);
+        backlog.marks(1, 99);
+        backlog.marks(1, 100);
+        let mean_bytes = (300.0 * 20.0 + 200.0 * 40.0) / 100.0;
+        let none = ManagedOutput { mean_bytes: 0.0, max_bytes: 0, marked: 0 };
+        assert_eq!(backlog.means(200), [none, ManagedOutput { mean_bytes, max_bytes: 200, marked: 1 }]);
         assert_eq!(backlog.bytes(1), 0);
     }
 }

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use super::backlog::Backlog;
 use super::flow::Flow;
 use super::order::Order;
-use super::policy::{Policy, policy_of};
+use super::policy::{Output, Policy, Sign, Wires, policy_of};
 use super::trails::Trails;
 use crate::SimError;
 use crate::calendar::NEVER;
@@ -68,6 +68,8 @@ struct Totals {
     /// Of them, those that were samples, and those that made a notification.
     pub samples: u64,
     pub notices: u64,
+    /// Packets that outputs marked.
+    pub marked: u64,
     /// Notifications that hosts have heard.
     pub cuts: u64,
     /// Most limiters at one time, and those that there are now.
@@ -92,6 +94,10 @@ pub(crate) struct EndPoints {
     planned: u64,
     /// By host: messages that are held back, since when some are, and for how long some were.
     held: Vec<(u32, u64, u64)>,
+    /// By packet: whether it is marked.
+    marked: Vec<bool>,
+    /// By destination, then source and service level: when it told the source of marks last, ps.
+    told_ps: Vec<BTreeMap<(u32, u8), u64>>,
     /// By destination, then source: payload received while it was measured.
     received: Vec<BTreeMap<u32, u64>>,
     totals: Totals,
@@ -104,10 +110,11 @@ pub(crate) struct EndPoints {
 }
 
 impl EndPoints {
-    /// Those of so many hosts and links.
-    pub fn new(congestion: &Congestion, hosts: usize, links: usize) -> Self {
+    /// Those of so many hosts.
+    pub fn new(congestion: &Congestion, hosts: usize, wires: Wires) -> Self {
+        let links = wires.ports.len();
         Self {
-            policy: policy_of(congestion, links),
+            policy: policy_of(congestion, wires),
             backlog: Backlog::new(links, congestion.measure_from_ps),
             flows: vec![BTreeMap::new(); hosts],
             free: Vec::new(),
@@ -115,6 +122,8 @@ impl EndPoints {
             agenda: std::iter::repeat_with(BinaryHeap::new).take(hosts).collect(),
             planned: 0,
             held: vec![(0, 0, 0); hosts],
+            marked: Vec::new(),
+            told_ps: vec![BTreeMap::new(); hosts],
             received: vec![BTreeMap::new(); hosts],
             totals: Totals::default(),
             back_ps: BTreeMap::new(),
@@ -141,16 +150,69 @@ impl EndPoints {
     // ---- congestion points
 
     /// A packet comes to wait for an output: feedback for its source, above 0, if there is any.
-    pub fn joins(&mut self, link: u32, wire: u16, now_ps: u64) -> Option<u8> {
+    pub fn joins(&mut self, packet: u32, link: u32, wire: u16, now_ps: u64) -> Option<u8> {
         let waiting = self.backlog.bytes(link);
         self.backlog.change(link, i32::from(wire), now_ps);
         self.totals.packets += 1;
-        let feedback = self.policy.samples(link, waiting, wire)?;
-        self.totals.samples += 1;
-        (feedback > 0).then(|| {
-            self.totals.notices += 1;
-            feedback
-        })
+        let sign = self.policy.comes(Output { link, waiting, lacked_credits: false }, wire);
+        self.sees(sign, packet, link, now_ps)
+    }
+
+    /// A packet leaves by an output, which `lacked_credits` for it or not.
+    pub fn leaves(&mut self, packet: u32, link: u32, wire: u16, lacked_credits: bool, now_ps: u64) {
+        let waiting = self.backlog.bytes(link);
+        self.backlog.change(link, -i32::from(wire), now_ps);
+        let sign = self.policy.goes(Output { link, waiting, lacked_credits }, wire);
+        self.sees(sign, packet, link, now_ps);
+    }
+
+    /// What an output does about a packet.
+    fn sees(&mut self, sign: Sign, packet: u32, link: u32, now_ps: u64) -> Option<u8> {
+        self.totals.samples += u64::from(sign != Sign::Nothing);
+        match sign {
+            Sign::Nothing | Sign::Looked => None,
+            Sign::Told(feedback) => {
+                self.totals.notices += 1;
+                self.totals.marked += 1;
+                self.backlog.marks(link, now_ps);
+                Some(feedback)
+            }
+            Sign::Marked => {
+                let packet = packet as usize;
+                if packet >= self.marked.len() {
+                    self.marked.resize(packet + 1, false);
+                }
+                // One that was marked elsewhere counts once.
+                self.totals.marked += u64::from(!self.marked[packet]);
+                self.marked[packet] = true;
+                self.backlog.marks(link, now_ps);
+                None
+            }
+        }
+    }
+
+    /// A packet leaves its host: none has marked it.
+    pub fn begins(&mut self, packet: u32) {
+        if let Some(marked) = self.marked.get_mut(packet as usize) {
+            *marked = false;
+        }
+    }
+
+    /// A packet comes to its destination: whether its source is to be told of a mark.
+    pub fn tells(&mut self, packet: u32, from: HostId, to: HostId, level: u8, now_ps: u64) -> bool {
+        if !self.marked.get(packet as usize).is_some_and(|&marked| marked) {
+            return false;
+        }
+        let interval_ps = self.policy.interval_ps();
+        if interval_ps > 0 {
+            let last_ps = self.told_ps[to.index()].entry((from.0, level)).or_insert(NEVER);
+            if *last_ps != NEVER && now_ps - *last_ps < interval_ps {
+                return false;
+            }
+            *last_ps = now_ps;
+        }
+        self.totals.notices += 1;
+        true
     }
 
     // ---- what is due
@@ -179,27 +241,34 @@ impl EndPoints {
         self.catch_up(host, flow, now_ps);
         let number = match self.flows[host.index()].get(&flow) {
             Some(limited) => limited.number,
-            None => {
-                let number = self.free.pop().unwrap_or_else(|| {
-                    self.next += 1;
-                    self.next - 1
-                });
-                self.totals.limiters += 1;
-                self.totals.most_limiters = self.totals.most_limiters.max(self.totals.limiters);
-                self.policy.limits(number, host.0, speed);
-                let limited = Limited {
-                    number,
-                    next_ps: 0,
-                    release_ps: NEVER,
-                    held: List::EMPTY,
-                    lane: 0,
-                    current: NONE,
-                };
-                self.flows[host.index()].insert(flow, limited);
-                number
-            }
+            None => self.limit(host, flow, speed, now_ps),
         };
         self.policy.is_told(number, feedback, now_ps);
+    }
+
+    /// Limits a flow from now on; its number.
+    fn limit(&mut self, host: HostId, flow: Flow, speed: f64, now_ps: u64) -> u32 {
+        let number = self.free.pop().unwrap_or_else(|| {
+            self.next += 1;
+            self.next - 1
+        });
+        self.totals.limiters += 1;
+        self.totals.most_limiters = self.totals.most_limiters.max(self.totals.limiters);
+        self.policy.limits(number, host.0, speed, now_ps);
+        let limited =
+            Limited { number, next_ps: 0, release_ps: NEVER, held: List::EMPTY, lane: 0, current: NONE };
+        self.flows[host.index()].insert(flow, limited);
+        number
+    }
+
+    /// A flow of a host sends: it is limited before anything was heard of it, if the control wants that.
+    pub fn begins_flow(&mut self, host: HostId, flow: Flow, speed: f64, now_ps: u64) {
+        if self.congestion.limit
+            && self.policy.begins_limited()
+            && !self.flows[host.index()].contains_key(&flow)
+        {
+            self.limit(host, flow, speed, now_ps);
+        }
     }
 
     /// Lets a limiter's timer run out as often as it has by now. Rates matter only when something is sent or told: nothing happens
@@ -294,6 +363,7 @@ impl EndPoints {
         let limited = flows[&flow];
         if limited.held.is_empty() && self.policy.has_recovered(limited.number) {
             flows.remove(&flow);
+            self.policy.retires(limited.number);
             self.free.push(limited.number);
             self.totals.limiters -= 1;
         }
@@ -325,18 +395,24 @@ impl EndPoints {
 
     /// What the control has done by `end_ps`.
     pub fn managed(&self, end_ps: u64) -> Managed {
-        let Totals { packets, samples, notices, cuts, most_limiters, .. } = self.totals;
+        let Totals { packets, samples, notices, marked, cuts, most_limiters, .. } = self.totals;
+        let measured_ps = end_ps.saturating_sub(self.congestion.measure_from_ps);
+        let flows: Vec<_> = self.received().map(|(from, to, bytes)| FlowRow { from, to, bytes }).collect();
+        let flow_ps = measured_ps as f64 * flows.len() as f64;
+        let index_ps = self.policy.index_ps(end_ps).filter(|_| flow_ps > 0.0);
         Managed {
             control: self.congestion.control.name(),
             packets,
             samples,
             notices,
+            marked,
             cuts,
             most_limiters,
+            mean_index: index_ps.map(|index_ps| index_ps / flow_ps),
             held_ps: self.held_ps(end_ps),
-            measured_ps: end_ps.saturating_sub(self.congestion.measure_from_ps),
+            measured_ps,
             outputs: self.backlog.means(end_ps),
-            flows: self.received().map(|(from, to, bytes)| FlowRow { from, to, bytes }).collect(),
+            flows,
             snooped: None,
             reordering: self.order.as_ref().map(Order::totals),
         }
@@ -348,7 +424,7 @@ impl EndPoints {
     pub fn save(&self, to: &mut StateWriter) {
         to.put(&(&self.backlog, &self.flows, &self.free, self.next));
         to.put(&(&self.agenda, self.planned, &self.held, &self.received, &self.totals));
-        to.put(&(&self.trails, &self.order));
+        to.put(&(&self.trails, &self.order, &self.marked, &self.told_ps));
         self.policy.save(to);
     }
 
@@ -358,8 +434,9 @@ impl EndPoints {
         (self.backlog, self.flows, self.free, self.next) = from.take()?;
         (self.agenda, self.planned, self.held, self.received, self.totals) = from.take()?;
         let orders = self.order.is_some();
-        (self.trails, self.order) = from.take()?;
-        let lengths = [self.flows.len(), self.agenda.len(), self.held.len(), self.received.len()];
+        (self.trails, self.order, self.marked, self.told_ps) = from.take()?;
+        let lengths =
+            [self.flows.len(), self.agenda.len(), self.held.len(), self.received.len(), self.told_ps.len()];
         if lengths.iter().any(|&n| n != hosts)
             || self.backlog.links() != links
             || self.order.is_some() != orders

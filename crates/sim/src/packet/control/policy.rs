@@ -1,21 +1,59 @@
 //! What a control of end points decides: a trait, and a file a control.
 //!
 //! A control knows outputs and flows by number, and rates. Which packet waits where, how notifications travel and who holds messages back
-//! is `end_points`' and the engine's. Controls with QCN's loop (samples at outputs, notifications to sources, limiters by flow) are another
-//! implementation and an arm of [`policy_of`].
+//! is `end_points`' and the engine's. Another control is another implementation and an arm of [`policy_of`].
 
+use super::dcqcn::DcqcnPolicy;
+use super::ib_cc::IbPolicy;
 use super::jitter::Jitter;
 use super::qcn::{Limiter, Point};
 use crate::SimError;
 use crate::congestion::{Congestion, ControlKind, Qcn};
 use crate::state_codec::{StateReader, StateWriter};
 
+/// An output and what waits for it, as a control sees them.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Output {
+    pub link: u32,
+    /// Bytes that wait for it: without a packet that comes, with one that leaves.
+    pub waiting: u32,
+    /// It has lacked credits for the packet that leaves.
+    pub lacked_credits: bool,
+}
+
+/// What an output does about a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Sign {
+    /// Nothing: the packet is no sample, or there is no congestion.
+    Nothing,
+    /// The packet was looked at, and nobody is told.
+    Looked,
+    /// Its source is sent so much feedback.
+    Told(u8),
+    /// The packet is marked: its receiver tells its source.
+    Marked,
+}
+
 /// A control's decisions. Flows have numbers from 0 on, which are used again.
 pub(crate) trait Policy: std::fmt::Debug + Send {
-    /// A packet of `wire` bytes joins `waiting` bytes at an output: feedback for its source, if it is a sample; 0 tells nobody.
-    fn samples(&mut self, link: u32, waiting: u32, wire: u16) -> Option<u8>;
+    /// A packet of `wire` bytes comes to an output.
+    fn comes(&mut self, _: Output, _wire: u16) -> Sign {
+        Sign::Nothing
+    }
+    /// A packet of `wire` bytes leaves by an output.
+    fn goes(&mut self, _: Output, _wire: u16) -> Sign {
+        Sign::Nothing
+    }
+    /// A receiver tells a source of marks at most once in so long, ps.
+    fn interval_ps(&self) -> u64 {
+        0
+    }
+    /// Whether a flow is limited before anything was heard of it.
+    fn begins_limited(&self) -> bool {
+        false
+    }
     /// A flow of a host whose link has so many bytes a second is limited from now on.
-    fn limits(&mut self, flow: u32, host: u32, speed: f64);
+    fn limits(&mut self, flow: u32, host: u32, speed: f64, now_ps: u64);
     /// A notification for a flow comes.
     fn is_told(&mut self, flow: u32, feedback: u8, now_ps: u64);
     /// A packet of a limited flow leaves its host.
@@ -28,21 +66,54 @@ pub(crate) trait Policy: std::fmt::Debug + Send {
     fn timer_ps(&self, flow: u32) -> u64;
     /// Whether a flow need not be limited any more.
     fn has_recovered(&self, flow: u32) -> bool;
+    /// A flow is limited no more: its number will be another's.
+    fn retires(&mut self, _flow: u32) {}
+    /// Indices in a table over time, added over flows, index x ps, from the start of measuring to `end_ps`; `None` without a table.
+    fn index_ps(&self, _end_ps: u64) -> Option<f64> {
+        None
+    }
     /// Writes what it keeps.
     fn save(&self, to: &mut StateWriter);
     /// Reads it back.
     fn load(&mut self, from: &mut StateReader) -> Result<(), SimError>;
 }
 
-/// The decisions of a run's control, on so many links.
-pub(super) fn policy_of(congestion: &Congestion, links: usize) -> Box<dyn Policy> {
+/// What a control must know of a network.
+#[derive(Clone, Debug)]
+pub(crate) struct Wires {
+    /// By link: the port of a switch that it leaves by; 0 for a host's.
+    pub ports: Vec<u16>,
+    /// By link: whether it leads to a host.
+    pub to_host: Vec<bool>,
+    /// The buffer that a threshold is a part of, bytes.
+    pub buffer_bytes: u32,
+}
+
+/// The decisions of a run's control, on such a network.
+pub(super) fn policy_of(congestion: &Congestion, wires: Wires) -> Box<dyn Policy> {
     match &congestion.control {
         ControlKind::Qcn(qcn) => Box::new(QcnPolicy {
             qcn: qcn.clone(),
             seed: congestion.seed,
-            points: vec![Point::default(); links],
+            points: vec![Point::default(); wires.ports.len()],
+            to_host: wires.to_host,
             limiters: Vec::new(),
         }),
+        ControlKind::IbCc(numbers) => Box::new(IbPolicy::new(numbers, congestion, wires)),
+        ControlKind::Dcqcn(numbers) => {
+            Box::new(DcqcnPolicy::new(numbers, congestion.seed, wires.ports.len()))
+        }
+    }
+}
+
+/// Keeps what belongs to a flow's number.
+pub(super) fn put<T>(flows: &mut Vec<T>, flow: u32, value: T) {
+    match flows.get_mut(flow as usize) {
+        Some(old) => *old = value,
+        None => {
+            debug_assert_eq!(flow as usize, flows.len(), "flows are numbered without gaps");
+            flows.push(value);
+        }
     }
 }
 
@@ -51,7 +122,8 @@ pub(super) fn policy_of(congestion: &Congestion, links: usize) -> Box<dyn Policy
 struct QcnPolicy {
     qcn: Qcn,
     seed: u64,
-    /// By link.
+    /// By link: whether it leads to a host, and its congestion point.
+    to_host: Vec<bool>,
     points: Vec<Point>,
     /// By flow, with its host.
     limiters: Vec<(u32, Limiter)>,
@@ -69,20 +141,19 @@ impl QcnPolicy {
 }
 
 impl Policy for QcnPolicy {
-    fn samples(&mut self, link: u32, waiting: u32, wire: u16) -> Option<u8> {
+    fn comes(&mut self, Output { link, waiting, .. }: Output, wire: u16) -> Sign {
         let jitter = self.jitter(u64::from(link));
-        self.points[link as usize].arrives(&self.qcn, waiting, wire, jitter)
+        let to_host = self.to_host[link as usize];
+        let setpoint = self.qcn.host_setpoint_bytes.filter(|_| to_host).unwrap_or(self.qcn.setpoint_bytes);
+        match self.points[link as usize].arrives(&self.qcn, (waiting, setpoint), wire, jitter) {
+            None => Sign::Nothing,
+            Some(0) => Sign::Looked,
+            Some(feedback) => Sign::Told(feedback),
+        }
     }
 
-    fn limits(&mut self, flow: u32, host: u32, speed: f64) {
-        let limiter = (host, Limiter::new(speed));
-        match self.limiters.get_mut(flow as usize) {
-            Some(old) => *old = limiter,
-            None => {
-                debug_assert_eq!(flow as usize, self.limiters.len(), "flows are numbered without gaps");
-                self.limiters.push(limiter);
-            }
-        }
+    fn limits(&mut self, flow: u32, host: u32, speed: f64, _now_ps: u64) {
+        put(&mut self.limiters, flow, (host, Limiter::new(speed)));
     }
 
     fn is_told(&mut self, flow: u32, feedback: u8, now_ps: u64) {

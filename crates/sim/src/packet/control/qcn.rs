@@ -35,8 +35,15 @@ pub(crate) struct Point {
 }
 
 impl Point {
-    /// A frame of `wire` bytes comes to where `waiting` bytes wait, itself left out: feedback for its source if it is a sample, 0 to 63.
-    pub fn arrives(&mut self, qcn: &Qcn, waiting: u32, wire: u16, mut jitter: Jitter) -> Option<u8> {
+    /// A frame of `wire` bytes comes to where `waiting` bytes wait, itself left out, and `setpoint` should: feedback for its source if it
+    /// is a sample, 0 to 63.
+    pub fn arrives(
+        &mut self,
+        qcn: &Qcn,
+        (waiting, setpoint): (u32, u32),
+        wire: u16,
+        mut jitter: Jitter,
+    ) -> Option<u8> {
         if self.samples == 0 && self.to_sample == 0 {
             self.to_sample = distance(qcn, 0, jitter.factor(0));
         }
@@ -44,7 +51,7 @@ impl Point {
         if self.to_sample > 0 {
             return None;
         }
-        let feedback = feedback(qcn, waiting, self.old_bytes);
+        let feedback = feedback(qcn, setpoint, waiting, self.old_bytes);
         self.old_bytes = waiting;
         self.samples = self.samples.wrapping_add(1).max(1);
         self.to_sample = distance(qcn, feedback, jitter.factor(self.samples));
@@ -53,8 +60,8 @@ impl Point {
 }
 
 /// Feedback for `waiting` bytes where `old` waited before: 0 if the queue is short and does not grow.
-fn feedback(qcn: &Qcn, waiting: u32, old: u32) -> u8 {
-    let (setpoint, waiting, old) = (f64::from(qcn.setpoint_bytes), f64::from(waiting), f64::from(old));
+fn feedback(qcn: &Qcn, setpoint: u32, waiting: u32, old: u32) -> u8 {
+    let (setpoint, waiting, old) = (f64::from(setpoint), f64::from(waiting), f64::from(old));
     let most = (2.0 * qcn.weight + 1.0) * setpoint;
     let value = (setpoint - waiting) - qcn.weight * (waiting - old);
     let size = (-value).clamp(0.0, most);
@@ -164,7 +171,8 @@ impl Limiter {
         let increase = if high < qcn.stages {
             0.0
         } else if low >= qcn.stages {
-            qcn.hyper_increase * f64::from(low - qcn.stages)
+            // At a stage of exactly `stages` the product is 0, and a flow would stand still where both count together.
+            (qcn.hyper_increase * f64::from(low - qcn.stages)).max(qcn.active_increase)
         } else {
             qcn.active_increase
         };
@@ -198,6 +206,7 @@ mod tests {
 
     #[test]
     fn feedback_is_quantised_to_six_bits() {
+        let feedback = |qcn: &Qcn, waiting, old| super::feedback(qcn, qcn.setpoint_bytes, waiting, old);
         let qcn = exact();
         // (Qeq - q) - 2 (q - q_old), of at most 5 Qeq = 130,000.
         assert_eq!(feedback(&qcn, 26_000, 26_000), 0, "at the setpoint");
@@ -218,8 +227,9 @@ mod tests {
         assert_eq!(distance(&qcn, 7, 1.0), 150_000);
         // Frames of 1,500 bytes: the hundredth is the first sample, and with feedback 63 the thirteenth after it the next.
         let mut point = Point::default();
-        let sampled: Vec<usize> =
-            (1..=113).filter(|_| point.arrives(&qcn, 1_000_000, 1500, steady()).is_some()).collect();
+        let sampled: Vec<usize> = (1..=113)
+            .filter(|_| point.arrives(&qcn, (1_000_000, 26_000), 1500, steady()).is_some())
+            .collect();
         assert_eq!(sampled, [100, 113]);
     }
 
@@ -306,5 +316,9 @@ mod tests {
         both.timer_ps = 0;
         both.times_out(&qcn, steady());
         assert_eq!(both.target - SPEED / 2.0, qcn.hyper_increase, "one stage of both above the fifth");
+        let mut fifth = Limiter { byte_stage: 5, time_stage: 4, ..start() };
+        fifth.timer_ps = 0;
+        fifth.times_out(&qcn, steady());
+        assert_eq!(fifth.target - SPEED / 2.0, step, "both at the fifth: it goes on as before");
     }
 }

@@ -1,6 +1,6 @@
 //! Congestion control: packets that join and leave queues, notifications on their way, messages that hosts hold back.
 //!
-//! A notification is an event at the source's host, after the time that 64 bytes take on a shortest way back: each switch and cable, and
+//! A mark that a packet carries is kept by the packet's number. A notification, of an output or of a receiver, is an event at the source's host, after the time that 64 bytes take on a shortest way back: each switch and cable, and
 //! their time on each link, without waiting anywhere (they have the highest priority, and are few). It takes no bandwidth.
 //!
 //! All of it is in one partition.
@@ -58,7 +58,7 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
             let is_first = (packet.via as usize) < self.ports.hosts;
             self.control().trails.pass(index, packet.via, is_first);
         }
-        let Some(feedback) = self.control().joins(out, packet.wire, now) else { return };
+        let Some(feedback) = self.control().joins(index, out, packet.wire, now) else { return };
         let source = self.hosts.incoming(self.origins[index as usize].message).from;
         let flow = self.flow(packet.address, packet.level());
         if snoops && self.ports.far_end(out).is_some() {
@@ -71,10 +71,10 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
     }
 
     /// A packet begins to leave.
-    pub(in crate::packet) fn leaves_queue(&mut self, link: u32, wire: u16) {
+    pub(in crate::packet) fn leaves_queue<H: Hardware>(&mut self, link: u32, index: u32, wire: u16) {
         if (link as usize) >= self.ports.hosts {
-            let now = self.now;
-            self.control().backlog.change(link, -i32::from(wire), now);
+            let (now, lacked_credits) = (self.now, self.ports.link::<H>(link).starved);
+            self.control().leaves(index, link, wire, lacked_credits, now);
         }
     }
 
@@ -128,6 +128,15 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
         if is_data {
             control.receives(from, to, payload, now);
         }
+        if control.tells(index, from, to, packet.level(), now) {
+            let last = self.fabric.host_link(to);
+            let first_ps =
+                self.config.delay_ps(self.fabric, last) + self.ports.kind(last.0).time_ps(NOTICE_BYTES);
+            let back_ps = self.back_ps(self.fabric.leaf(to), from);
+            let flow = self.flow(packet.address, packet.level());
+            let time_ps = now.saturating_add(first_ps).saturating_add(back_ps);
+            self.plan(from, time_ps, Due::Notice(flow, 1));
+        }
     }
 
     /// Takes messages that may not send yet from the heads of a host's queues.
@@ -172,6 +181,9 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
         is_last: bool,
     ) {
         let (flow, now, of) = (self.flow(address, level), self.now, HostId(host));
+        let speed = self.fabric.bandwidth_bytes_per_s(self.fabric.host_link(of));
+        self.control().begins(index);
+        self.control().begins_flow(of, flow, speed, now);
         if let Dest::Host(to, _) = self.space.resolve(address)
             && let Some(order) = &mut self.control().order
         {

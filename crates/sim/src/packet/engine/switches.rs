@@ -464,7 +464,7 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
         }
         self.ports.carry::<H>(link, lane, bytes);
         if self.ports.features::<H>().control {
-            self.leaves_queue(link, bytes);
+            self.leaves_queue::<H>(link, index, bytes);
         }
         self.notify_departure(link, index);
         let through = self.ports.goes_through::<H>(link);
