@@ -56,6 +56,9 @@ pub(crate) struct Dag {
 /// Bytes times the lengths of shortest ways under prices of links.
 pub(crate) type Paid<'a> = &'a (dyn Fn(&[f64]) -> f64 + Sync);
 
+/// The graph of a leaf, from the bytes that begin at each switch.
+pub(crate) type GraphOf<'a> = &'a (dyn Fn(SwitchId, &[(SwitchId, f64)]) -> Dag + Sync);
+
 /// What is known of a game before it is played.
 pub(crate) struct Known<'a> {
     /// A lower bound.
@@ -267,10 +270,7 @@ fn relative(price: &[f64]) -> Vec<f64> {
 }
 
 /// One graph a destination leaf with traffic, dealt out to groups in turn; splits in proportion to capacity.
-pub(crate) fn build(
-    demand: &Demand,
-    dag: &(dyn Fn(SwitchId, &[(SwitchId, f64)]) -> Dag + Sync),
-) -> Vec<Vec<Dag>> {
+pub(crate) fn build(demand: &Demand, dag: GraphOf) -> Vec<Vec<Dag>> {
     let mut supplies: Vec<Vec<(SwitchId, f64)>> = vec![Vec::new(); demand.leaves.len()];
     for (&leaf, row) in demand.leaves.iter().zip(&demand.pairs) {
         for &(to, bytes) in row {

@@ -271,11 +271,10 @@ fn same_to_hosts(fabric: &Fabric, a: &Routes, b: &Routes) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use netloom_bounds::has_other_shortest;
     use netloom_model::Traffic;
     use netloom_optimize::{OptimizeOptions, optimize};
     use netloom_routing::loads;
-    use netloom_topology::{detect, generate};
+    use netloom_topology::{Shape, detect, generate};
     use netloom_traffic::pattern;
 
     use super::*;
@@ -301,7 +300,7 @@ mod tests {
             today: today.then_some(&start),
             change: None,
             matrix: Some(&total),
-            others: has_other_shortest(&fabric, &structure, &paths),
+            others: !matches!(structure.shape, Shape::Tree),
             lanes,
             levels: lanes,
             seed: 0,

@@ -141,7 +141,7 @@ pub fn read_opensm_cc(bytes: &[u8], label: &str) -> Result<Option<OpensmCc>, For
             TABLE if value == "(null)" || value.is_empty() => found.table = Vec::new(),
             TABLE => {
                 table_line = number;
-                let wrong = |message| FormatError::at(label, number, &format!("{key}: {message}"));
+                let wrong = |message| FormatError::at(label, number, format!("{key}: {message}"));
                 found.table = parse_table(value).map_err(wrong)?;
             }
             _ => {

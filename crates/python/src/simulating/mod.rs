@@ -1,5 +1,6 @@
 //! Scenarios, what their runs show, runs that go on, and paths sampled in packets.
 
+pub mod opensm;
 pub mod sampled;
 pub mod scenario;
 pub mod simulate;
