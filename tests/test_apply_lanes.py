@@ -36,3 +36,27 @@ def test_a_damaged_dragonfly_is_judged_with_the_lanes_in_force(netloom, tmp_path
         wanted = nl.Routes.read(netloom.folder / "r.lfts", now.fabric)
         assert now.tables.changed_entries(wanted) == 0
         assert netloom.result("lanes", "load", "r.sl2vl", *where)["different"] == 0
+
+
+def test_optimised_tables_and_their_lanes_are_read_back_as_they_were_sent(netloom, tmp_path):
+    """72 hosts: tables by OpenSM's `file`, lanes row by row; levels of pairs are for a QoS policy to say."""
+    netloom.ok("fabric", "new", "dragonfly:p=2,a=4,h=2", "-o", "whole.net", "-q")
+    with bed(netloom.folder / "whole.net", tmp_path) as live:
+        where = live.arguments()[-2:]
+        net = netloom.folder / "net.txt"
+        net.write_bytes(live.sim.discover())
+        files = ("-o", "r.lfts", "--write-sl2vl", "r.sl2vl", "--write-sl", "sl.csv")
+        best = netloom.result("optimize", net, "permutation:seed=1", *files)
+        assert 1 < best["lanes"] <= 8
+        assert netloom.result("lanes", "load", "r.sl2vl", *where, "--yes")["verified"]
+        sent = netloom.result(*live.arguments("r.lfts", "--yes", "--allow", "credit-loop"))
+        assert sent["outcome"] == "applied"
+        now = live.settled()
+        wanted = nl.Routes.read(netloom.folder / "r.lfts", now.fabric)
+        assert now.tables.changed_entries(wanted) == 0
+        assert netloom.result("lanes", "load", "r.sl2vl", *where)["different"] == 0
+        (netloom.folder / "now.lfts").write_bytes(now.tables.to_bytes())
+    judged = netloom.result("check", net, "now.lfts", "--sl2vl", "r.sl2vl", "--sl", "sl.csv")
+    assert (judged["credit_loops"], judged["unreachable_hosts"]) == (0, 0)
+    loads = netloom.result("loads", net, "now.lfts", "permutation:seed=1")
+    assert loads["max_load"] == best["max_load"]
