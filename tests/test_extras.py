@@ -83,7 +83,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "study sampling --repeats 1": ("arrow",),
     "study recorder --rounds 1": (),
     "study hashes": (),
-    "study training --fabric two-level:leaves=8,hosts=4,spines=4": (),
+    "study training --fabric two-level:leaves=8,hosts=4,spines=4": ("scipy",),
     "study bandwidth": (),
     "study afar --time-limit 0": (),
     "study steps --time-limit 0": ("learn",),
