@@ -147,6 +147,31 @@ def test_a_tree_carries_what_its_cuts_say():
     assert (best.max, best.ar_bound, best.ar_bound_exact) == (2.0, 2.0, True)
 
 
+@pytest.mark.parametrize(("scheme", "largest"), [("minimal", 5.0), ("valiant", 5.0), ("best", 5.0)])
+def test_a_fabric_in_two_parts_carries_what_each_joins(tmp_path, scheme, largest):
+    rows = ["from,port,to,port,speed", *(f"{s},1,h{s},1,4xEDR" for s in "abcd")]
+    rows += [f"{s},3,{t},2,4xEDR" for s, t in zip("abc", "bcd", strict=True)]
+    (tmp_path / "line.csv").write_text("\n".join(rows) + "\n")
+    parts, _ = nl.Fabric.read(tmp_path / "line.csv").damage(links=["b[3]"])
+    # Through the sender's or the receiver's switch: no detour leads to the other part.
+    traffic = nl.Traffic.from_triples(parts, [0], [1], [5.0])
+    assert nl.scheme_loads(parts, traffic, scheme).max == largest
+
+
+def test_share_and_rate_are_of_one_host_where_hosts_have_several_speeds():
+    fabric = nl.Fabric.from_edges([("a", "s", 40e9), ("b", "s", 10e9), ("c", "s", 40e9), ("d", "s", 10e9)])
+    names = fabric.host_names
+    pairs = {("a", "c"): 30.0, ("b", "d"): 20.0}
+    sources, targets = ([names.index(pair[end]) for pair in pairs] for end in (0, 1))
+    loads = nl.scheme_loads(
+        fabric, nl.Traffic.from_triples(fabric, sources, targets, [*pairs.values()]), "best"
+    )
+    # b's link is full with 20 B in 2 ns; a's is not.
+    assert loads.throughput == 1
+    assert loads.host_bytes_max == pytest.approx(20)
+    assert loads.host_bytes_max / loads.max_seconds == pytest.approx(10e9)
+
+
 def test_bad_input_is_told(netloom):
     for words in (
         ["loads", SMALL, "best", "adversarial:1", "--sl2vl", "x"],

@@ -673,7 +673,7 @@ class LinkLoads:
         """What the fullest link needs for its bytes."""
     @property
     def host_bytes_max(self) -> float:
-        """Bytes that the busiest host sends or receives."""
+        """Bytes on the fullest link of a host: what the busiest host sends or receives."""
     @property
     def throughput(self) -> float:
         """The share of its link's rate that the busiest host gets, if all hosts slow down alike."""

@@ -119,7 +119,7 @@ fn of_hosts<'a>(fabric: &'a Fabric, demand: &'a Demand) -> impl Iterator<Item = 
 fn expected(fabric: &Fabric, minimal: &Minimal, demand: &Demand, scheme: Scheme) -> Vec<f64> {
     let supplies = match (scheme, minimal) {
         (Scheme::Valiant, Minimal::Groups(steering)) => through_groups(fabric, steering, demand),
-        (Scheme::Valiant, Minimal::Paths(_)) => through_leaves(fabric, demand),
+        (Scheme::Valiant, Minimal::Paths(paths)) => through_leaves(fabric, paths, demand),
         _ => direct(fabric, demand),
     };
     let paths = minimal.paths();
@@ -190,21 +190,25 @@ fn through_groups(fabric: &Fabric, steering: &Steering, demand: &Demand) -> Vec<
     supplies
 }
 
-/// The same with two legs for every pair of leaves, by any leaf.
-fn through_leaves(fabric: &Fabric, demand: &Demand) -> Vec<Supply> {
+/// The same with two legs for every pair of leaves, by any leaf that ways join with them.
+fn through_leaves(fabric: &Fabric, paths: &PathSet, demand: &Demand) -> Vec<Supply> {
     let mut supplies = vec![Supply::new(); fabric.switch_count()];
-    let count = demand.leaves.len() as f64;
+    // Cables work in both directions, so leaves that one reaches reach each other.
+    let joined =
+        |leaf: SwitchId| demand.leaves.iter().filter(move |&&third| paths.hops(third, leaf).is_some());
     let mut received = vec![0.0; demand.leaves.len()];
     for (&from, row) in demand.leaves.iter().zip(&demand.pairs) {
         let sent: f64 = row.iter().map(|(_, bytes)| bytes).sum();
         row.iter().for_each(|&(to, bytes)| received[to as usize] += bytes);
-        for &third in demand.leaves.iter().filter(|&&third| third != from && sent > 0.0) {
-            supplies[third.index()].push((from, sent / count));
+        if sent > 0.0 {
+            let part = sent / joined(from).count() as f64;
+            joined(from).filter(|&&t| t != from).for_each(|third| supplies[third.index()].push((from, part)));
         }
     }
     for (&to, bytes) in demand.leaves.iter().zip(received) {
-        for &third in demand.leaves.iter().filter(|&&third| third != to && bytes > 0.0) {
-            supplies[to.index()].push((third, bytes / count));
+        if bytes > 0.0 {
+            let part = bytes / joined(to).count() as f64;
+            supplies[to.index()].extend(joined(to).filter(|&&t| t != to).map(|&third| (third, part)));
         }
     }
     supplies

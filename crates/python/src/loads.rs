@@ -260,12 +260,13 @@ impl PyLinkLoads {
         self.loads.max() / self.shared.fabric.reference_bandwidth_bytes_per_s()
     }
 
-    /// Bytes that the busiest host sends or receives: what its link carries.
+    /// Bytes on the fullest link of a host: what the busiest host sends or receives.
     #[getter]
     fn host_bytes_max(&self) -> f64 {
-        let fabric = &self.shared.fabric;
+        let (fabric, load) = (&self.shared.fabric, |l: &LinkId| self.loads.load[l.index()]);
         let links = fabric.links().filter(|&l| !fabric.between_switches(l));
-        links.map(|l| self.loads.load[l.index()] * fabric.relative_capacity(l)).fold(0.0, f64::max)
+        let fullest = links.max_by(|a, b| load(a).total_cmp(&load(b)).then(b.cmp(a)));
+        fullest.map_or(0.0, |l| load(&l) * fabric.relative_capacity(l))
     }
 
     /// The largest share of its link's rate at which the busiest host can send or receive, if all hosts slow down alike: its

@@ -11,7 +11,7 @@ from netloom.cli.shared.lanes import check as check_lanes
 from netloom.cli.shared.lanes import with_lanes
 from netloom.cli.shared.options import Searching
 from netloom.cli.shared.run import Run
-from netloom.paths.hashing import Hashing, spread
+from netloom.paths.hashing import WORD, Hashing, spread
 
 if TYPE_CHECKING:
     from netloom._core import Fabric, LinkLoads, Traffic
@@ -90,7 +90,7 @@ def loads(
         return _hashed(run, net, demand, hashing, hottest)
     if write_certificate is not None:
         raise UsageError(f"--write-certificate: expected a scheme ({', '.join(SCHEMES)}), found {routes}")
-    tables = run.with_paths(run.routes(routes, net, demand), paths)
+    tables = run.with_paths(run.routes(routes, net, demand, others=(*SCHEMES, WORD)), paths)
     tables = with_lanes(run, net, tables, sl2vl, sl)
     with run.timed("loads"), run.blaming(routes):
         found = run.loads(net, tables, demand)

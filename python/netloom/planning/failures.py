@@ -17,10 +17,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 from netloom.planning.placed import Application, Network, busiest_host, time_left
+from netloom.planning.pool import each
 
 if TYPE_CHECKING:
     from netloom._core import Fabric, Routes, Traffic
@@ -79,10 +79,10 @@ def after_failures(
         for a in applications
     }
     networks = {one["spec"]: Network.of(one["spec"], result["speed_gbps"]) for one in designs}
-    work = [(spec, a, kind) for spec in networks for kind in (None, *KINDS) for a in applications]
-    done = 0
+    work = {(spec, a.name, kind): a for spec in networks for kind in (None, *KINDS) for a in applications}
 
-    def run(spec: str, a: Application, kind: str | None) -> dict[str, Any] | str | None:
+    def run(key: tuple[str, str, str | None]) -> dict[str, Any] | str | None:
+        (spec, _, kind), a = key, work[key]
         fabric, worst = networks[spec].fabric, None
         try:
             time_left(until)
@@ -98,21 +98,7 @@ def after_failures(
             return LATE
         return worst
 
-    def ended(_run: Future[dict[str, Any] | str | None]) -> None:
-        nonlocal done
-        done += 1
-        if progress is not None:
-            progress(done, len(work))
-
-    with ThreadPoolExecutor(threads or os.cpu_count() or 1) as pool:
-        try:
-            runs = {(spec, a.name, kind): pool.submit(run, spec, a, kind) for spec, a, kind in work}
-            for begun in runs.values():
-                begun.add_done_callback(ended)
-            found = {key: begun.result() for key, begun in runs.items()}
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
+    found = each(work, run, threads=threads, progress=progress)
     return {
         spec: _told(
             {kind: [found[spec, a.name, kind] for a in applications] for kind in (None, *KINDS)},

@@ -18,12 +18,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from netloom.errors import FabricError, NetloomError
 from netloom.planning.placed import Application, Network, busiest_host, time_left
+from netloom.planning.pool import each
 from netloom.planning.runs import scenario_of
 
 if TYPE_CHECKING:
@@ -130,27 +130,12 @@ def judged(
             for order in result["orders"]:
                 for on in (reference, design):
                     work[on.spec, a.name, order, design.hosts] = (on, a)
-    done = 0
 
     def run(key: tuple[str, str, str, int]) -> _Cell:
         on, a = work[key]
         return _measured(on, a, places[key[1:]], until)
 
-    def ended(_run: Future[_Cell]) -> None:
-        nonlocal done
-        done += 1
-        if progress is not None:
-            progress(done, len(work))
-
-    with ThreadPoolExecutor(threads or os.cpu_count() or 1) as pool:
-        try:
-            runs = {key: pool.submit(run, key) for key in work}
-            for begun in runs.values():
-                begun.add_done_callback(ended)
-            cells = {key: begun.result() for key, begun in runs.items()}
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
+    cells = each(work, run, threads=threads, progress=progress)
     rows = []
     for design in designs:
         of = [
