@@ -76,7 +76,7 @@ def faults(seed: int) -> list[str]:
     work = r.choice((0, 500, 20_000))
     best = nl.optimize(fabric, traffic, work=work, seed=seed)
     judge("alone", best.routes, best.loads.max, loads)
-    lane = nl.optimize(fabric, traffic, work=work, seed=seed, lanes=False)
+    lane = nl.optimize(fabric, traffic, work=work, seed=seed, max_lanes=1)
     one = {name: load for name, load in loads.items() if engines[name].lanes is None}
     judge("one lane", lane.routes, lane.loads.max, one)
     if lane.routes.lanes is not None:

@@ -160,10 +160,32 @@ def test_hostile_no_sound_engine_carries_less_than_what_is_returned(seed):
         assert nl.check(fabric, best.routes).ok
         loads = {engine: nl.loads(fabric, routes, traffic).max for engine, routes in engines.items()}
         assert best.loads.max <= min(loads.values()) * (1 + 1e-9), loads
-        one_lane = nl.optimize(fabric, traffic, work=0, lanes=False, levels=False)
+        one_lane = nl.optimize(fabric, traffic, work=0, max_lanes=1, levels=False)
         least = min(load for engine, load in loads.items() if engines[engine].lanes is None)
         assert one_lane.routes.lanes is None
         assert one_lane.loads.max <= least * (1 + 1e-9), loads
         least_engine = min(loads, key=lambda engine: loads[engine])
         begun = nl.optimize(fabric, traffic, work=0, background=engines[least_engine])
         assert begun.loads.max <= loads[least_engine] * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("shape", ["torus:shape=5x5x5,hosts=1", "11", "30"])
+def test_routes_need_no_more_lanes_than_the_ports_have(shape, netloom):
+    made(netloom, shape, 4)
+    net, traffic = str(netloom.folder / "net.txt"), str(netloom.folder / "t.csv")
+    needed = set()
+    for most in (1, 2, 3, 8):
+        best = nl.optimize(net, traffic, work=2000, max_lanes=most)
+        lanes = 1 if best.routes.lanes is None else best.routes.lanes.lanes
+        assert lanes <= most, f"{lanes} lanes of {most}"
+        assert nl.check(nl.Fabric.read(net), best.routes).ok
+        needed.add(lanes)
+    assert len(needed) > 1, "the limit made no difference"
+
+
+def test_the_limit_of_lanes_is_for_who_writes_them(netloom):
+    said = netloom("optimize", SHAPES[0], "shift:4", "-o", "r.lfts", "--max-lanes", "4")
+    assert said.code == 2 and "--max-lanes 4: expected --write-sl2vl too" in said.err
+    assert netloom("optimize", SHAPES[0], "shift:4", "-o", "r.lfts", "--max-lanes", "1").code == 0
+    with pytest.raises(nl.NetloomError, match="1 to 15, found True"):
+        nl.optimize(SHAPES[0], "shift:4", max_lanes=True)

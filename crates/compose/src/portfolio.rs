@@ -17,6 +17,7 @@ use netloom_verify::{CheckReport, check};
 
 use crate::ComposeError;
 use crate::gate::{Passed, deadly, pass, pass_mended};
+use crate::on_lanes::LANES;
 
 /// Loads that differ by less than this part are the same.
 const TOLERANCE: f64 = 1e-9;
@@ -82,8 +83,8 @@ pub struct Portfolio<'a> {
     pub matrix: Option<&'a Csr>,
     /// Whether some shortest ways are not among the search's.
     pub others: bool,
-    /// Whether routes that need lanes may be taken.
-    pub lanes: bool,
+    /// Lanes that routes may need at most. With 1, routes on [`LANES`] are told of.
+    pub max_lanes: usize,
     /// Whether those whose lanes need service levels of pairs may.
     pub levels: bool,
     /// Seed of random choices.
@@ -132,7 +133,12 @@ impl Portfolio<'_> {
             };
             let lanes = passed.routes.lanes.as_deref();
             let by_pair = lanes.is_some_and(|lanes| lanes.levels().is_some());
-            if lanes.is_some() && !self.lanes || by_pair && !self.levels {
+            let needed = lanes.map_or(1, |lanes| usize::from(lanes.lanes()));
+            let told = if self.max_lanes > 1 { self.max_lanes } else { LANES };
+            if needed > told {
+                return;
+            }
+            if needed > self.max_lanes || by_pair && !self.levels {
                 if with_lanes.is_none_or(|(_, least)| value < least) {
                     with_lanes = Some((name, value));
                 }
@@ -301,7 +307,7 @@ mod tests {
             change: None,
             matrix: Some(&total),
             others: !matches!(structure.shape, Shape::Tree),
-            lanes,
+            max_lanes: if lanes { LANES } else { 1 },
             levels: lanes,
             seed: 0,
         };

@@ -103,7 +103,7 @@ def propose(evidence: Evidence) -> Routes:
     fabric, present = evidence.fabric, evidence.present
     seed, threads = evidence.seed, evidence.threads
     # Forwarding tables alone are loaded: what needs lanes is for fabrics that have them.
-    lanes = present.lanes is not None
+    max_lanes = 1 if present.lanes is None else 8
     if evidence.sums is not None:
         found = _core.optimize_hose(
             fabric,
@@ -112,7 +112,7 @@ def propose(evidence: Evidence) -> Routes:
             seed=seed,
             threads=threads,
             work=evidence.work,
-            lanes=lanes,
+            max_lanes=max_lanes,
         )
         return whole(found).routes
     parts = [evidence.layers, *evidence.others]
@@ -134,7 +134,7 @@ def propose(evidence: Evidence) -> Routes:
             seed=seed,
             threads=threads,
             work=work,
-            lanes=lanes,
+            max_lanes=max_lanes,
         )
         candidates.append(whole(best).routes)
     known = [(traffic, weight) for _, traffic, weight in named]

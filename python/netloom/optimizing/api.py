@@ -92,7 +92,14 @@ class OptimizedTables:
             _core.write_atomic(path, file)
 
 
-@checked(samples=(1, 1000), depth=(0, 1000), islands=(1, 1024), max_changes=(0, 2**63 - 1), lmc=(0, 7))
+@checked(
+    samples=(1, 1000),
+    depth=(0, 1000),
+    islands=(1, 1024),
+    max_changes=(0, 2**63 - 1),
+    lmc=(0, 7),
+    max_lanes=(1, 15),
+)
 def optimize_tables(
     fabric: Fabric | str,
     traffic: Traffic | Hose | str,
@@ -120,7 +127,7 @@ def optimize_tables(
     exact: Model | None = None,
     threshold: float | None = None,
     write_model: str | os.PathLike[str] | None = None,
-    lanes: bool = True,
+    max_lanes: int = 8,
     seed: int | None = None,
     threads: int = 0,
     work: int | None = None,
@@ -184,8 +191,8 @@ def optimize_tables(
         With `exact="few-hot"`: bytes above which a link counts.
     write_model : path, optional
         With `exact`: write the model here (.mps, .mps.gz) in place of solving it.
-    lanes : bool, default True
-        Whether routes may need several lanes.
+    max_lanes : int, default 8
+        Lanes that routes may need at most, 1 to 15.
     seed : int, optional
         Of all that is random. [default: 0]
     threads : int, default 0
@@ -245,7 +252,7 @@ def optimize_tables(
         exact=exact,
         threshold=threshold,
         write_model=None if write_model is None else Path(write_model),
-        lanes=lanes,
+        max_lanes=max_lanes,
     )
     given = named(asked)
     refuse_arguments(unfit.TABLE, given)

@@ -19,8 +19,8 @@ class Asked:
     ----------
     writes : bool
         Whether tables are written at the end: for what is told of them, and the time that it takes.
-    lanes : bool
-        Whether routes may need several lanes.
+    max_lanes : int
+        Lanes that routes may need at most; 1 where nobody writes lanes.
     levels : bool
         Whether these may need a service level for every pair of hosts.
     """
@@ -48,7 +48,7 @@ class Asked:
     threshold: float | None = None
     write_model: Path | None = None
     writes: bool = False
-    lanes: bool = True
+    max_lanes: int = 8
     levels: bool = True
 
     @property

@@ -116,7 +116,7 @@ class Search:
                 "work": work if self._session.work is None else self._session.work,
                 "time_limit": None if (left := self._session.left) is None else share * left,
                 "progress": progress,
-                "lanes": self._asked.lanes,
+                "max_lanes": self._asked.max_lanes,
             }
             if self._asked.lmc:
                 return _core.optimize_lmc(
@@ -138,7 +138,7 @@ class Search:
                 asked["islands"] = self._asked.islands or 1
                 if self._asked.judge is not None and bounds is None:
                     asked.pop("stays", None)
-                    asked.pop("lanes")
+                    asked.pop("max_lanes")
                     best, self.judged = judging.chosen(
                         self._session, self._asked.judge, self._source, self.fabric, self.traffic, asked
                     )

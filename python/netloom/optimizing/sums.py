@@ -46,7 +46,7 @@ def of_sums(session: Session, net: Fabric, traffic: Hose | Traffic | str, asked:
                 work=session.work,
                 time_limit=session.left,
                 progress=progress,
-                lanes=asked.lanes,
+                max_lanes=asked.max_lanes,
                 **limits,
             )
         except TimeoutError:

@@ -85,6 +85,18 @@ macro_rules! numbers {
     };
 }
 
+/// The argument `max_lanes`: data lanes of a port, whose lane 15 is for management.
+///
+/// # Errors
+/// `ArgumentError` for what is no whole number from 1 to 15.
+pub fn max_lanes(value: &Bound<'_, PyAny>) -> PyResult<usize> {
+    let found: Option<u8> = (!value.is_instance_of::<PyBool>()).then(|| value.extract().ok()).flatten();
+    match found.filter(|lanes| (1..=15).contains(lanes)) {
+        Some(lanes) => Ok(lanes.into()),
+        None => Err(refused("max_lanes", value, 1, 15)),
+    }
+}
+
 numbers! {
     bytes 0, busiest 0, copies 0, count 0, depth 0, destination 0, destinations 0, draw 0, draws 1, each 0, ecn_bytes 0, endpoints 0, first 0,
     frozen 0, grid 0, hop_bits 0, hosts 0, index 0, interval 0, islands 1, links 0, lmc 0, max_changes 0, max_iterations 0, more 0,

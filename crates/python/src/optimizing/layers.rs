@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use netloom_bounds::Bounds;
-use netloom_compose::{Measure, portfolio};
+use netloom_compose::{Measure, on_lanes::LANES, portfolio};
 use netloom_model::{BoundClass, Routes, Ways};
 use netloom_optimize::{self as optimizer, Combine, Combined, Layer, OptimizeOptions, OptimizedLayers};
 use netloom_routing::{self as routing, LinkLoads};
@@ -123,8 +123,8 @@ impl PyOptimizedLayers {
 ///     Hosts towards which no entry changes. Needs `today`.
 /// stays : Routes, optional
 ///     Routes that stay as they are if nothing better is found: `today` before it was mended. Default: `today`.
-/// lanes : bool, default True
-///     Take routes of an engine that need lanes (`routes.lanes`), where they are better. Else `with_lanes` tells of them.
+/// max_lanes : int, default 8
+///     Lanes that routes may need at most, 1 to 15. With 1, `with_lanes` tells of an engine's that are better and need some, at most 8.
 /// depth : int, optional
 ///     Load levels below the largest whose number of links is minimised too; default 3, or 0 if the routes meet the bound already.
 /// seed : int, default 0
@@ -165,9 +165,9 @@ impl PyOptimizedLayers {
 /// 2.0
 #[pyfunction]
 #[pyo3(signature = (fabric, layers, objective = "sum", *, background = RoutesOrEngine::Engine("auto".into()), today = None,
-                    penalty_per_change = 0.0, max_changes = None, frozen = Vec::new(), stays = None, lanes = true, depth = None, seed = 0, threads = 0,
+                    penalty_per_change = 0.0, max_changes = None, frozen = Vec::new(), stays = None, max_lanes = LANES, depth = None, seed = 0, threads = 0,
                     work = None, time_limit = None, progress = None, on_interrupt = "raise"),
-       text_signature = "(fabric, layers, objective='sum', *, background='auto', today=None, penalty_per_change=0.0, max_changes=None, frozen=(), stays=None, lanes=True, depth=None, seed=0, threads=0, work=None, time_limit=None, progress=None, on_interrupt='raise')")]
+       text_signature = "(fabric, layers, objective='sum', *, background='auto', today=None, penalty_per_change=0.0, max_changes=None, frozen=(), stays=None, max_lanes=8, depth=None, seed=0, threads=0, work=None, time_limit=None, progress=None, on_interrupt='raise')")]
 #[allow(clippy::too_many_arguments)] // keyword arguments of one Python call
 pub fn optimize_layers(
     py: Python<'_>,
@@ -180,7 +180,7 @@ pub fn optimize_layers(
     #[pyo3(from_py_with = arguments::max_changes)] max_changes: Option<u64>,
     #[pyo3(from_py_with = arguments::frozen)] frozen: Vec<u32>,
     stays: Option<&PyRoutes>,
-    lanes: bool,
+    #[pyo3(from_py_with = arguments::max_lanes)] max_lanes: usize,
     #[pyo3(from_py_with = arguments::depth)] depth: Option<usize>,
     #[pyo3(from_py_with = arguments::seed)] seed: u64,
     #[pyo3(from_py_with = arguments::threads)] threads: usize,
@@ -245,7 +245,7 @@ pub fn optimize_layers(
             measure: Measure([objective, 0.0, 0.0]),
             proven: outcome.proven_optimal,
         };
-        let held = asked.portfolio(shared, (&begin, engine), (seed, lanes, false), None);
+        let held = asked.portfolio(shared, (&begin, engine), (seed, max_lanes, false), None);
         let best = held.best(&found, &measure, control).map_err(|e| e.to_string())?;
         let search = Search::of(&outcome, &begin).held(&best, found.measure.value(), &begin);
         let (passed, objective) = match best.taken {

@@ -1,7 +1,7 @@
 //! Shortest ways on lanes, searched before up*/down* ways are, where a fabric has more of them than up*/down* ones.
 
 use netloom_bounds::{Bounds, ar_bound, tighten};
-use netloom_compose::{self as compose, Measure, OnLanes, on_lanes};
+use netloom_compose::{self as compose, Measure, OnLanes};
 use netloom_model::{Csr, Routes, StopReason};
 use netloom_optimize::{Because, OptimizeOptions, Stop};
 use netloom_routing::Engine;
@@ -21,7 +21,7 @@ const SHARES: (f64, f64) = (0.25, 0.5);
 /// What that search found, and how it ended; and the bounds of shortest ways.
 pub struct Searched(Ended<Option<OnLanes>>, Bounds);
 
-/// Searches, if the fabric is for it.
+/// Searches, on at most so many lanes, if the fabric is for it.
 ///
 /// # Errors
 /// As [`run_until`].
@@ -30,6 +30,7 @@ pub fn search(
     shared: &Shared,
     total: &Csr,
     settings: &OptimizeOptions,
+    max_lanes: usize,
     options: Options,
 ) -> PyResult<Option<Searched>> {
     if !shared.other_shortest() {
@@ -52,15 +53,7 @@ pub fn search(
         _ => limit(SHARES.1),
     };
     let mut ended = run_until(py, Options { time_limit, ..options }, |control| {
-        compose::search_on_lanes(
-            fabric,
-            structure,
-            shared.shortest(),
-            total,
-            settings,
-            on_lanes::LANES,
-            control,
-        )
+        compose::search_on_lanes(fabric, structure, shared.shortest(), total, settings, max_lanes, control)
     })?;
     // How sharp the bound is may be a matter of time, too.
     ended.stopped = bounds.stopped.or(ended.stopped);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use netloom_bounds::Bounds;
-use netloom_compose::{self as compose, Measure, Passed, Portfolio, portfolio};
+use netloom_compose::{self as compose, Measure, Passed, Portfolio, on_lanes::LANES, portfolio};
 use netloom_model::{Control, Csr, Routes, StopReason};
 use netloom_optimize::{self as optimizer, AfarOptions, Change, OptimizeOptions, Stop};
 use netloom_routing::{self as routing, Engine, LinkLoads};
@@ -25,7 +25,7 @@ use crate::traffic::PyTraffic;
 
 /// Routes for a traffic, with a lower bound that proves how good they are.
 ///
-/// A local search over destination-based tables on shortest up*/down* ways; where the fabric is no tree, and `lanes` and `levels` may be
+/// A local search over destination-based tables on shortest up*/down* ways; where the fabric is no tree, and lanes and `levels` may be
 /// taken, first on shortest ways of any direction, with the lanes that these need. It ends at a
 /// proven bound, at the work budget, at the time limit or by Ctrl-C. Routes that meet the bound already are returned as they are.
 /// What it finds is held against every engine that is sound on the fabric, and against `today`: where one of these carries less,
@@ -49,8 +49,8 @@ use crate::traffic::PyTraffic;
 ///     Hosts towards which no entry changes. Needs `today`.
 /// stays : Routes, optional
 ///     Routes that stay as they are if nothing better is found: `today` before it was mended. Default: `today`.
-/// lanes : bool, default True
-///     Take routes of an engine that need lanes (`routes.lanes`), where they are better. Else `with_lanes` tells of them.
+/// max_lanes : int, default 8
+///     Lanes that routes may need at most, 1 to 15. With 1, `with_lanes` tells of an engine's that are better and need some, at most 8.
 /// levels : bool, default True
 ///     Take also those whose lanes need a service level for every pair of hosts (engine `layers`, the search on shortest ways).
 /// depth : int, optional
@@ -98,9 +98,9 @@ use crate::traffic::PyTraffic;
 /// 1.0
 #[pyfunction]
 #[pyo3(signature = (fabric, traffic, *, background = RoutesOrEngine::Engine("auto".into()), today = None,
-                    penalty_per_change = 0.0, max_changes = None, frozen = Vec::new(), stays = None, lanes = true, levels = true, depth = None, islands = 1, bounds = None,
+                    penalty_per_change = 0.0, max_changes = None, frozen = Vec::new(), stays = None, max_lanes = LANES, levels = true, depth = None, islands = 1, bounds = None,
                     seed = 0, threads = 0, work = None, time_limit = None, progress = None, on_interrupt = "raise"),
-       text_signature = "(fabric, traffic, *, background='auto', today=None, penalty_per_change=0.0, max_changes=None, frozen=(), stays=None, lanes=True, levels=True, depth=None, islands=1, bounds=None, seed=0, threads=0, work=None, time_limit=None, progress=None, on_interrupt='raise')")]
+       text_signature = "(fabric, traffic, *, background='auto', today=None, penalty_per_change=0.0, max_changes=None, frozen=(), stays=None, max_lanes=8, levels=True, depth=None, islands=1, bounds=None, seed=0, threads=0, work=None, time_limit=None, progress=None, on_interrupt='raise')")]
 #[allow(clippy::too_many_arguments)] // keyword arguments of one Python call
 pub fn optimize(
     py: Python<'_>,
@@ -112,7 +112,7 @@ pub fn optimize(
     #[pyo3(from_py_with = arguments::max_changes)] max_changes: Option<u64>,
     #[pyo3(from_py_with = arguments::frozen)] frozen: Vec<u32>,
     stays: Option<&PyRoutes>,
-    lanes: bool,
+    #[pyo3(from_py_with = arguments::max_lanes)] max_lanes: usize,
     levels: bool,
     #[pyo3(from_py_with = arguments::depth)] depth: Option<usize>,
     #[pyo3(from_py_with = arguments::islands)] islands: usize,
@@ -141,10 +141,10 @@ pub fn optimize(
         islands: islands.max(1),
         ..OptimizeOptions::default()
     };
-    let first = if lanes && levels && !asked.today && bounds.is_none() && begin.lmc == 0 {
+    let first = if max_lanes > 1 && levels && !asked.today && bounds.is_none() && begin.lmc == 0 {
         let progress = progress.as_ref().map(|progress| progress.clone_ref(py));
         let options = Options { threads, time_limit, progress, interrupt };
-        on_lanes::search(py, shared, matrix.total(), &settings, options)?
+        on_lanes::search(py, shared, matrix.total(), &settings, max_lanes, options)?
     } else {
         None
     };
@@ -174,7 +174,7 @@ pub fn optimize(
         let search = Search::of(&best.outcome, &begin);
         // AFAR and one colouring are searches: none where there is no work.
         let searched = (work != Some(0)).then_some(total);
-        let held = asked.portfolio(shared, (&begin, engine), (seed, lanes, levels), searched);
+        let held = asked.portfolio(shared, (&begin, engine), (seed, max_lanes, levels), searched);
         let there =
             held_against(shared, total, (best.outcome.routes, best.loads), bounds, search, &held, control)?;
         match &first {
@@ -211,8 +211,8 @@ pub fn optimize(
 ///     0 to 7.
 /// background : Routes or str, default "auto"
 ///     Routes whose ports stay where no traffic decides; `auto` is ftree on trees, else the engine that suits the fabric.
-/// lanes : bool, default True
-///     Take routes of an engine that need lanes (`routes.lanes`), where they are better. Else `with_lanes` tells of them.
+/// max_lanes : int, default 8
+///     Lanes that routes may need at most, 1 to 15. With 1, `with_lanes` tells of an engine's that are better and need some, at most 8.
 /// seed : int, default 0
 ///     Seed of random choices.
 /// threads : int, default 0
@@ -248,9 +248,9 @@ pub fn optimize(
 /// >>> netloom.optimize_lmc(fabric, netloom.Traffic.read("shift:4", fabric), 1).routes.lmc
 /// 1
 #[pyfunction]
-#[pyo3(signature = (fabric, traffic, lmc, *, background = RoutesOrEngine::Engine("auto".into()), lanes = true, seed = 0,
+#[pyo3(signature = (fabric, traffic, lmc, *, background = RoutesOrEngine::Engine("auto".into()), max_lanes = LANES, seed = 0,
                     threads = 0, work = None, time_limit = None, progress = None, on_interrupt = "raise"),
-       text_signature = "(fabric, traffic, lmc, *, background='auto', lanes=True, seed=0, threads=0, work=None, time_limit=None, progress=None, on_interrupt='raise')")]
+       text_signature = "(fabric, traffic, lmc, *, background='auto', max_lanes=8, seed=0, threads=0, work=None, time_limit=None, progress=None, on_interrupt='raise')")]
 #[allow(clippy::too_many_arguments)] // keyword arguments of one Python call
 pub fn optimize_lmc(
     py: Python<'_>,
@@ -258,7 +258,7 @@ pub fn optimize_lmc(
     traffic: &PyTraffic,
     #[pyo3(from_py_with = arguments::lmc)] lmc: u8,
     background: RoutesOrEngine<'_>,
-    lanes: bool,
+    #[pyo3(from_py_with = arguments::max_lanes)] max_lanes: usize,
     #[pyo3(from_py_with = arguments::seed)] seed: u64,
     #[pyo3(from_py_with = arguments::threads)] threads: usize,
     #[pyo3(from_py_with = arguments::work)] work: Option<u64>,
@@ -282,7 +282,7 @@ pub fn optimize_lmc(
         let bounds = Bounds::with(&shared.fabric, structure, total, ar, best.bound);
         let search = Search::of(&best.outcome, &begin);
         let asked = Asked::default();
-        let held = asked.portfolio(shared, (&begin, engine), (seed, lanes, false), None);
+        let held = asked.portfolio(shared, (&begin, engine), (seed, max_lanes, false), None);
         held_against(shared, total, (best.outcome.routes, best.loads), bounds, search, &held, control)
     })?;
     Found::into_python(ended.transpose().map_err(|e| errors::optimize(py, e))?, py, fabric)
@@ -447,7 +447,7 @@ impl Asked {
         &'a self,
         shared: &'a Shared,
         (began, engine): (&'a Routes, Option<Engine>),
-        (seed, lanes, levels): (u64, bool, bool),
+        (seed, max_lanes, levels): (u64, usize, bool),
         matrix: Option<&'a Csr>,
     ) -> Portfolio<'a> {
         Portfolio {
@@ -460,7 +460,7 @@ impl Asked {
             change: self.change(began),
             matrix,
             others: shared.other_shortest(),
-            lanes,
+            max_lanes,
             levels,
             seed,
         }

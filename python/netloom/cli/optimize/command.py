@@ -36,6 +36,7 @@ def optimize(
     allow_unreachable: bool = False,
     write_sl2vl: Annotated[Path | None, options.OUTPUT_PATH] = None,
     write_sl: Annotated[Path | None, options.OUTPUT_PATH] = None,
+    max_lanes: Annotated[int | None, options.within(1, 15)] = None,
     write_certificate: Annotated[Path | None, options.OUTPUT_PATH] = None,
     compare: bool = False,
     goal: Goal | None = None,
@@ -77,6 +78,8 @@ def optimize(
     write_sl
         With `--write-sl2vl`: write the service level of every pair of hosts here, where these lanes need it
         (CSV `source_lid,destination_lid,sl`; also .gz).
+    max_lanes
+        Virtual lanes that routes may need at most, as many as the ports have for data. [default: 8]
     write_certificate
         Write the proof of the lower bound here (.json); of several matrices, one each.
     compare
@@ -115,6 +118,9 @@ def optimize(
     exact.check()
     if write_sl is not None and write_sl2vl is None:
         raise UsageError("--write-sl: expected --write-sl2vl too, the lanes of the levels")
+    tables_alone = options.output is not None and write_sl2vl is None
+    if max_lanes is not None and max_lanes > 1 and tables_alone:
+        raise UsageError(f"--max-lanes {max_lanes}: expected --write-sl2vl too, as -o writes tables alone")
     run = Run("optimize", options)
     second = (
         (write_certificate, "--write-certificate"),
@@ -138,7 +144,7 @@ def optimize(
         **asdict(exact),
         lmc=several.lmc,
         writes=run.has_product,
-        lanes=write_sl2vl is not None or not run.has_product,
+        max_lanes=1 if tables_alone else max_lanes or Asked.max_lanes,
         levels=write_sl is not None or not run.has_product,
     )
     found = answer(run, net, traffic, asked, lambda: refuse(unfit.TABLE, given | {unfit.PHASES}))

@@ -93,6 +93,7 @@ OPTIONS: dict[str, tuple[str, str]] = {
     "--mappings": ("str", "mappings of ranks, with commas"),
     "--marking": ("queue|probabilistic|ecn", "when a packet is marked as congested"),
     "--matrix": ("bool", "record sums by pair"),
+    "--max-lanes": ("int", "how many virtual lanes routes may need"),
     "--max-changes": ("int", "how many entries may change"),
     "--max-input": ("int", "how large an input may be, unpacked"),
     "--mend": ("bool", "replace entries that lead to dead ports or nowhere"),
