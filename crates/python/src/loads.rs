@@ -431,6 +431,16 @@ impl Judged {
     pub fn max(&self) -> f64 {
         self.loads.max()
     }
+
+    /// Whether all ways are of those whose bounds the loads are held against.
+    pub fn within(&self) -> bool {
+        self.standing.within
+    }
+
+    /// The same loads, to be held against bounds of other `ways`.
+    pub fn beside(&self, shared: &Shared, routes: &Routes, traffic: &Csr, ways: Ways) -> Self {
+        Self::new(shared, routes, traffic, self.loads.clone(), ways)
+    }
 }
 
 impl PyLinkLoads {

@@ -75,17 +75,17 @@ impl Searched {
     /// The better of what was found here and there, and whether it is what was found here: less on the fullest link, or the
     /// same, where that there needs lanes too or this needs none. `began` is what the search there began with.
     pub fn or(&self, shared: &Shared, total: &Csr, there: Found, began: &Routes) -> (Found, bool) {
-        let Some(here) = &self.0.result else { return (self.not_taken(there), false) };
+        let Some(here) = &self.0.result else { return (self.not_taken(shared, total, there), false) };
         let mine = Measure::of(&shared.fabric, &here.found.loads);
         let theirs = there.loads.max();
         let as_easy = there.passed.routes.lanes.is_some() || here.found.outcome.routes.lanes.is_none();
         if !(mine.less_than(theirs) || as_easy && mine.value() <= theirs * (1.0 + TOLERANCE)) {
-            return (self.not_taken(there), false);
+            return (self.not_taken(shared, total, there), false);
         }
         // What the judge does not let pass is nothing that was found.
         let routes = here.found.outcome.routes.clone();
         let Ok(passed) = compose::pass(&shared.fabric, shared.structure(), routes) else {
-            return (self.not_taken(there), false);
+            return (self.not_taken(shared, total, there), false);
         };
         let bounds = self.1.clone();
         let loads = Judged::new(shared, &passed.routes, total, here.found.loads.clone(), bounds.ways());
@@ -99,10 +99,19 @@ impl Searched {
         (Found { passed, loads, bounds, search }, true)
     }
 
-    /// What was found elsewhere: it would not be what it is if this search had had more time.
-    fn not_taken(&self, there: Found) -> Found {
+    /// What was found elsewhere: it would not be what it is if this search had had more time. Where its ways are no up*/down*
+    /// ones, as those of an engine, and all are shortest, they stand beside the bounds of these.
+    fn not_taken(&self, shared: &Shared, total: &Csr, there: Found) -> Found {
         let stop = there.search.stop.or(self.0.stopped.map(Stop::from));
-        Found { search: Search { stop, ..there.search }, ..there }
+        let there = Found { search: Search { stop, ..there.search }, ..there };
+        let shortest = || there.loads.beside(shared, &there.passed.routes, total, self.1.ways());
+        match there.loads.within() {
+            true => there,
+            false => match shortest() {
+                loads if loads.within() => Found { loads, bounds: self.1.clone(), ..there },
+                _ => there,
+            },
+        }
     }
 
     /// How a run ended whose result this search's is.
