@@ -89,6 +89,19 @@ def test_a_rank_of_chakra_that_is_not_there_is_named(netloom: Netloom) -> None:
             (folder / path.name).write_bytes(path.read_bytes())
     assert "found none of rank 2" in netloom.refused("trace", "check", "gap")
     assert "found none of rank 2" in netloom.refused("traffic", "show", "gap")
+    # By the name of a file, too; and the last rank, where a message names it.
+    assert "found none of rank 2" in netloom.refused("trace", "check", "gap/all_to_all.0.et")
+    cut = netloom.folder / "cut"
+    cut.mkdir()
+    for path in (TRACES / "chakra-ring-8").iterdir():
+        if ".7." not in path.name:
+            (cut / path.name).write_bytes(path.read_bytes())
+    assert "expected the file of every rank, found none of rank 7" in netloom.refused("trace", "check", "cut")
+    # Where only collectives are left nothing can tell: said.
+    for path in (netloom.folder / "gap").glob("*.3.et"):
+        path.unlink()
+    found = netloom.json("trace", "check", "gap")["result"]["findings"]
+    assert any("taken as 2, one a file" in one["text"] for one in found)
 
 
 def test_traces_without_times_have_no_clocks_that_differ(netloom: Netloom) -> None:
@@ -356,6 +369,37 @@ def test_collectives_that_not_all_called_are_told(netloom: Netloom, tmp_path: Pa
     assert f"1 collective was not called by all members: the first is MPI_{name}" in checked.out
     whole, _ = opening.read(TRACES / "otf2-scorep-10")
     assert collectives.incomplete(whole) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("0 barrier\n0 allreduce 8 0 6\n1 barrier\n", "incomplete-collectives"),
+        ("0 barrier\n1 allreduce 8 0 6\n", "incomplete-collectives"),
+        ("0 bcast 8 0 6\n1 bcast 8 1 6\n", "different-roots"),
+    ],
+)
+def test_ranks_that_disagree_are_one_finding_in_every_format(text: str, told: str, netloom: Netloom) -> None:
+    (netloom.folder / "x.ti").write_text(text)
+    kinds = [one["kind"] for one in netloom.json("trace", "check", "x.ti", code=1)["result"]["findings"]]
+    assert kinds == [told]
+    # A replay of it has no meaning; as traffic it is left out, with a word.
+    scenario = f'fabric = "{FABRIC}"\nroutes = "ftree"\n[[job]]\nname = "a"\ntrace = "x.ti"\n'
+    (netloom.folder / "s.toml").write_text(scenario)
+    assert "collective" in netloom.refused("simulate", "s.toml")
+    found = netloom.json("traffic", "show", "x.ti", code=1)["result"]["findings"]
+    assert "collectives-left-out" in [one["kind"] for one in found]
+
+
+def test_a_message_without_payload_adds_nothing_in_any_format(netloom: Netloom) -> None:
+    (netloom.folder / "x.ti").write_text(
+        "0 send 1 0 0 6\n0 send 1 0 10 6\n1 recv 0 0 0 6\n1 recv 0 0 10 6\n1 send 0 0 0 6\n0 recv 1 0 0 6\n"
+    )
+    for name in ("x.ti", "x.goal", "x.bin", "x"):
+        if name != "x.ti":
+            netloom.ok("trace", "convert", "x.ti", "-o", name, "-q")
+        matrix = nl.Traffic.read(str(netloom.folder / name)).to_scipy().tocoo()
+        assert (matrix.row.tolist(), matrix.col.tolist(), matrix.data.tolist()) == ([0], [1], [10.0]), name
 
 
 def test_a_rank_without_a_file_of_sums_is_named(netloom: Netloom, tmp_path: Path) -> None:

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import itertools
 import math
+import re
+import tempfile
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 import netloom as nl
 from conftest import ROOT, Netloom
+from netloom import _core
 from netloom.errors import FormatError
-from netloom.recording import opening, scaling
+from netloom.recording import opening, progress, scaling
 from netloom.recording.trace import Trace
 
 DATA = ROOT / "examples" / "data"
@@ -74,9 +78,14 @@ def test_a_stencil_on_more_ranks_is_the_program_on_more_ranks(
 ) -> None:
     (tmp_path / "a.ti").write_text(stencil(before, periodic, diagonals=diagonals))
     (tmp_path / "b.ti").write_text(stencil(after, periodic, diagonals=diagonals))
-    wanted = "x".join(map(str, after))
+    # Here the last dimension's neighbours are next to each other; a grid begins with it, as in patterns.
+    wanted = "x".join(map(str, after[::-1]))
     made = netloom.json("trace", "scale", tmp_path / "a.ti", wanted, "-o", tmp_path / "c.ti")["result"]
-    assert made["grid"] == {"from": list(before), "to": list(after), "periodic": list(periodic)}
+    assert made["grid"] == {
+        "from": list(before[::-1]),
+        "to": list(after[::-1]),
+        "periodic": list(periodic[::-1]),
+    }
     assert made["unlike"] == 0
     for collectives in ("none", "all"):
         assert pairs_of(tmp_path / "c.ti", collectives) == pairs_of(tmp_path / "b.ti", collectives)
@@ -131,3 +140,111 @@ def test_what_is_no_regular_grid_is_refused() -> None:
     trace, _ = opening.read(ROOT / "tests" / "data" / "traces" / "dumpi-is-8")
     with pytest.raises(FormatError, match="collectives of equal parts, found MPI_Alltoallv"):
         scaling.scaled(trace, 16, "x")
+
+
+def chain(ranks: int, first: str) -> str:
+    """Neighbours exchange with blocking calls, each rank in the order that `first` has for its number."""
+    lines = []
+    for rank in range(ranks):
+        lines.append(f"{rank} init")
+        for other in (rank - 1, rank + 1):
+            if 0 <= other < ranks:
+                both = [f"{rank} send {other} 0 1000000 6", f"{rank} recv {other} 0 1000000 6"]
+                lines += both if first[rank] == "s" else both[::-1]
+        lines.append(f"{rank} finalize")
+    return "\n".join(lines) + "\n"
+
+
+def test_a_larger_run_that_would_wait_for_ever_is_not_written(netloom: Netloom, tmp_path: Path) -> None:
+    """Who sends first takes turns with who receives first: the inner ranks of six would all do as rank 1."""
+    (tmp_path / "turns.ti").write_text(chain(4, "srsr"))
+    told = netloom.refused("trace", "scale", tmp_path / "turns.ti", 6, "-o", tmp_path / "six.ti")
+    assert "expected a run that ends, as the recorded one does, found ranks that wait for each other" in told
+    assert not (tmp_path / "six.ti").exists()
+    # All send first: unsafe before and after, and the larger run is as good as the recorded one.
+    (tmp_path / "send.ti").write_text(chain(4, "ssss"))
+    made = netloom.json("trace", "scale", tmp_path / "send.ti", 6, "-o", tmp_path / "sent.ti")["result"]
+    assert made["ranks"] == 6
+
+
+def test_a_trace_that_cannot_end_is_told() -> None:
+    """By hand: a pair that receives first is stuck; one that sends first is where no send is buffered."""
+    cases = {
+        "0 recv 1 0 8 6\n0 send 1 0 8 6\n1 recv 0 0 8 6\n1 send 0 0 8 6\n": ([0, 1], []),
+        "0 send 1 0 8 6\n0 recv 1 0 8 6\n1 send 0 0 8 6\n1 recv 0 0 8 6\n": ([], [0, 1]),
+        "0 isend 1 0 8 6\n0 recv 1 0 8 6\n0 waitall 1\n1 send 0 0 8 6\n1 recv 0 0 8 6\n": ([], []),
+        # A broadcast's root may go on; who waits for the root's later message in a barrier's stead may not.
+        "0 bcast 8 0 6\n0 send 1 0 8 6\n1 recv 0 0 8 6\n1 bcast 8 0 6\n": ([], [0, 1]),
+        "0 barrier\n0 send 1 0 8 6\n1 recv 0 0 8 6\n1 barrier\n": ([0, 1], []),
+        "0 sendrecv 8 1 8 1 6 6\n1 sendrecv 8 0 8 0 6 6\n": ([], []),
+    }
+    for text, (stuck, unsafe) in cases.items():
+        found = progress.progress(opening.of_columns(events_of(text)))
+        assert [one.rank for one in found.stuck] == stuck, text
+        assert [one.rank for one in found.unsafe] == unsafe, text
+
+
+def events_of(text: str) -> Any:
+    with tempfile.NamedTemporaryFile("w", suffix=".ti") as file:
+        file.write(text)
+        file.flush()
+        return _core.trace_events(file.name)
+
+
+def every_pair(ranks: int) -> str:
+    lines = []
+    for rank in range(ranks):
+        others = [other for other in range(ranks) if other != rank]
+        lines += [f"{rank} init", *(f"{rank} irecv {other} 0 8 6" for other in others)]
+        lines += [
+            *(f"{rank} isend {other} 0 8 6" for other in others),
+            f"{rank} waitall 2",
+            f"{rank} finalize",
+        ]
+    return "\n".join(lines) + "\n"
+
+
+@pytest.mark.parametrize("ranks", [3, 9, 27])
+def test_a_transpose_is_not_taken_for_a_stencil(ranks: int, netloom: Netloom, tmp_path: Path) -> None:
+    (tmp_path / "t.ti").write_text(every_pair(ranks))
+    told = netloom.refused("trace", "scale", tmp_path / "t.ti", 8 * ranks, "-o", tmp_path / "x.ti")
+    assert "with periodic ends at least 4 (of 3, each is a neighbour of each, as in a transpose)" in told
+    assert not (tmp_path / "x.ti").exists()
+
+
+def test_a_grid_is_given_with_the_fastest_dimension_first(netloom: Netloom, tmp_path: Path) -> None:
+    """As patterns have it: the traffic of a larger stencil is that of the pattern of the same words."""
+    (tmp_path / "a.ti").write_text(stencil((3, 4), (False, False), diagonals=False))
+    made = netloom.json("trace", "scale", tmp_path / "a.ti", "8x3", "-o", tmp_path / "b.ti")["result"]
+    assert made["grid"]["from"] == [4, 3]
+    assert made["grid"]["to"] == [8, 3]
+    pattern = nl.Traffic.pattern("stencil:8x3", 24).to_scipy().tocoo()
+    assert set(pairs_of(tmp_path / "b.ti", "none")) == set(zip(pattern.row, pattern.col, strict=True))
+
+
+@pytest.mark.parametrize("dims", [(4, 4), (2, 2, 2), (2, 4), (5,)])
+def test_every_size_that_a_refusal_names_is_taken(
+    dims: tuple[int, ...], netloom: Netloom, tmp_path: Path
+) -> None:
+    (tmp_path / "a.ti").write_text(stencil(dims, (False,) * len(dims), diagonals=False))
+    told = (
+        netloom.refused("trace", "scale", tmp_path / "a.ti", 67, "-o", tmp_path / "x.ti")
+        if len(dims) > 1
+        else ""
+    )
+    hints = re.findall(r"\d+", told.split("expected ")[1].split(" ranks (each")[0]) if "(each" in told else []
+    hints += re.findall(r"such as ([\dx]+)", told)
+    assert bool(hints) == (dims not in [(2, 2, 2), (5,)]), told
+    for n, hint in enumerate(hints):
+        netloom.ok("trace", "scale", tmp_path / "a.ti", hint, "-o", tmp_path / f"{n}.ti", "-q")
+    if record := re.search(r"record it on ([\dx]+) ranks", told):
+        larger = tuple(map(int, record[1].split("x")))[::-1]
+        (tmp_path / "b.ti").write_text(stencil(larger, (False,) * len(dims), diagonals=False))
+        twice = math.prod(2 * n for n in larger)
+        netloom.ok("trace", "scale", tmp_path / "b.ti", twice, "-o", tmp_path / "c.ti", "-q")
+
+
+def test_more_ranks_than_fit_are_refused_at_once(netloom: Netloom, tmp_path: Path) -> None:
+    (tmp_path / "a.ti").write_text(stencil((4,), (False,), diagonals=False))
+    told = netloom.refused("trace", "scale", tmp_path / "a.ti", 99_999_999, "-o", tmp_path / "x.ti")
+    assert told.endswith("expected at most 1,000,000 ranks, found 99,999,999")

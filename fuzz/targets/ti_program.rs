@@ -3,11 +3,14 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use netloom_formats::{read_ti, read_ti_workload};
+use netloom_formats::{read_ti, read_ti_calls, read_ti_workload};
 use netloom_model::Action;
 
 fuzz_target!(|bytes: &[u8]| {
+    // What can be replayed has the same calls; where ranks disagree there are calls, and no replay.
+    let calls = read_ti_calls(bytes, "fuzz");
     let Ok(replay) = read_ti_workload(bytes, "fuzz") else { return };
+    assert_eq!(calls.expect("what can be replayed has calls").workload, replay.workload);
     let trace = read_ti(bytes, "fuzz").expect("what can be replayed can be read as traffic");
     assert!(trace.untold.is_empty() && trace.signs == replay.signs);
     assert_eq!(replay.ranks(), trace.ranks());

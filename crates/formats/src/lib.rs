@@ -89,6 +89,6 @@ pub use scenario::{
     OpensmCc, Scenario, has_jobs_of_jobs_file, read_jobs_scenario, read_opensm_cc, read_scenario,
 };
 pub use sums::{read_sums, write_sums};
-pub use ti::{read_ti, read_ti_workload};
+pub use ti::{read_ti, read_ti_calls, read_ti_workload};
 pub use traces::{Found, RecordingError};
 pub use triples::{read_csv_triples, write_csv_triples};

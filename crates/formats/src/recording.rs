@@ -15,7 +15,7 @@ use crate::error::excerpt;
 use crate::goal::is_binary;
 use crate::prof::{is_prof, read_prof};
 use crate::traces::{self, Binary, Found, RecordingError};
-use crate::{FormatError, decompress, read_goal, read_ti, read_ti_workload};
+use crate::{FormatError, decompress, read_goal, read_ti, read_ti_calls, read_ti_workload};
 
 /// Files of the folder that `netloom record --events` makes: what it is, and what can be replayed of it.
 const OWN_META: &str = "trace.json";
@@ -319,12 +319,26 @@ impl Recording {
     /// # Errors
     /// As [`read_ti_workload`].
     pub fn workload(&self) -> Result<Trace, FormatError> {
+        self.has_calls()?;
+        self.placed(read_ti_workload(&self.text, &self.label))
+    }
+
+    /// The calls of a time-independent trace, those too about which its ranks disagree.
+    ///
+    /// # Errors
+    /// As [`read_ti_calls`].
+    pub fn calls(&self) -> Result<Trace, FormatError> {
+        self.has_calls()?;
+        self.placed(read_ti_calls(&self.text, &self.label))
+    }
+
+    fn has_calls(&self) -> Result<(), FormatError> {
         if is_prof(&self.text) {
             let message = "expected the calls of a run, found sums by pair (Open MPI's monitoring): they make traffic, \
                            and cannot be played";
             return Err(FormatError::whole(&self.label, message));
         }
-        self.placed(read_ti_workload(&self.text, &self.label))
+        Ok(())
     }
 
     /// The schedule, of GOAL.

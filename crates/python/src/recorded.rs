@@ -137,7 +137,7 @@ pub fn trace_events(py: Python<'_>, path: PathBuf) -> PyResult<Bound<'_, PyDict>
     let recording = open(py, &path)?;
     let made = |_: &Control| match recording.is_goal() {
         true => recording.schedule().map(|schedule| events::of_schedule(&schedule, "GOAL")),
-        false => recording.workload().map(|trace| events::of_workload(&trace.workload, "SimGrid TI")),
+        false => recording.calls().map(|trace| events::of_workload(&trace.workload, "SimGrid TI")),
     };
     let own;
     let events = match recording.events() {

@@ -12,8 +12,8 @@
 //!   is a phase of its own, between two intervals, if it sends more than `tolerance` times the bytes of the interval before it, else a
 //!   part of that; rooted ones and prefix sums are among the messages of their interval.
 //! - Intervals without messages are left out.
-//! - A message belongs to the interval in which its sender posted it, even if it is waited for later. One without bytes counts as one
-//!   byte, as in a run: it is a packet.
+//! - A message belongs to the interval in which its sender posted it, even if it is waited for later. One without bytes adds none, as
+//!   in MPI's monitoring.
 //!
 //! Invariant: the result depends on the order of each rank's own actions only.
 
@@ -141,7 +141,7 @@ impl Messages<'_> {
             for action in *actions {
                 match *action {
                     Action::Send { to, bytes, .. } | Action::Isend { to, bytes, .. } => {
-                        rows.push(to, bytes.max(1) as f64);
+                        rows.push(to, bytes as f64);
                     }
                     Action::Together { number, shares } => self.push(&mut rows, rank, number, shares),
                     _ => {}

@@ -85,7 +85,7 @@ pub fn recorded(trace: &Trace, options: &RecordedOptions) -> Result<Recorded, Tr
     for rank in 0..run.ranks() {
         for action in run.actions(rank) {
             if let Action::Send { to, bytes, .. } | Action::Isend { to, bytes, .. } = *action {
-                let bytes = bytes.max(1) as f64;
+                let bytes = bytes as f64;
                 point_to_point += bytes;
                 within_endpoints += if to == rank { bytes } else { 0.0 };
             }
@@ -135,7 +135,7 @@ pub fn with_collective_tags(trace: Trace, from: u32, count: bool) -> Trace {
                 Action::Send { tag, bytes: size, .. } | Action::Isend { tag, bytes: size, .. }
                     if tag >= from =>
                 {
-                    bytes += size.max(1);
+                    bytes += size;
                     true
                 }
                 Action::Recv { tag, .. } | Action::Irecv { tag, .. } | Action::Wait { tag, .. } => {

@@ -39,6 +39,27 @@ class Incomplete(NamedTuple):
     ranks: list[int]
 
 
+class DifferentRoots(NamedTuple):
+    """Collectives of a communicator whose members name different roots.
+
+    Parameters
+    ----------
+    communicator : int
+        Its number.
+    function : str
+        The first of them, as the first member names it.
+    calls : int
+        How many there are.
+    roots : list of int
+        Roots of the first of them, in order: ranks of the world.
+    """
+
+    communicator: int
+    function: str
+    calls: int
+    roots: list[int]
+
+
 def which(trace: Trace) -> npt.NDArray[np.bool_]:
     """Which functions are collectives, by their index; one entry more, false."""
     bases = np.array([*trace.bases(), ""])
@@ -124,4 +145,36 @@ def incomplete(trace: Trace) -> list[Incomplete]:
             if one < 0 or bases[one] != bases[first]
         ]
         found.append(Incomplete(number, trace.functions[first], most - agreed, ranks))
+    return found
+
+
+def different_roots(trace: Trace) -> list[DifferentRoots]:
+    """Collectives that all members called, with different roots, by communicator.
+
+    Parameters
+    ----------
+    trace : Trace
+        Of all ranks.
+
+    Returns
+    -------
+    list of DifferentRoots
+        Of communicators whose members are known.
+    """
+    calls, found = by_rank(trace), []
+    for number, (members, remote, _) in enumerate(trace.communicators):
+        if remote or not len(members) or np.any(members < 0):
+            continue
+        own = of_members(calls, number, members)
+        agreed = len(kinds(trace, members, own))
+        events = [trace.events[rank] for rank in members.tolist()]
+        roots = np.stack([one.peer[at[:agreed]] for one, at in zip(events, own, strict=True)])
+        # Where a member does not say its root, the others' counts.
+        least = np.where(roots >= 0, roots, np.iinfo(np.int64).max).min(axis=0)
+        differ = np.flatnonzero((roots.max(axis=0) >= 0) & (least != roots.max(axis=0)))
+        if len(differ):
+            k = int(differ[0])
+            name = trace.functions[int(events[0].function[own[0][k]])]
+            named = np.unique(roots[:, k][roots[:, k] >= 0])
+            found.append(DifferentRoots(number, name, len(differ), named.tolist()))
     return found

@@ -20,12 +20,13 @@ import numpy as np
 import numpy.typing as npt
 
 from netloom.errors import FormatError
-from netloom.recording import collectives, matching, threads
+from netloom.recording import collectives, matching, progress, threads
 from netloom.recording.events import Communicator, Ints
 from netloom.recording.trace import COMPLETES, RECEIVES, SENDS, Events, Trace, one_sided
 
 _MOST_DIMENSIONS = 4
-_MOST_EVENTS = 200_000_000
+_MOST_EVENTS = 20_000_000
+_MOST_RANKS = 1_000_000
 _OF_ALL = ("Alltoall", "Scatter", "Reduce_scatter_block")
 """Collectives whose bytes are those for all members together."""
 _SAME = ("Barrier", "Bcast", "Reduce", "Allreduce", "Gather", "Allgather", "Scan", "Exscan")
@@ -40,7 +41,7 @@ class Scaled:
     trace : Trace
         On the larger grid.
     before, after : tuple of int
-        Ranks in each dimension; the last one's neighbours have numbers that differ by 1.
+        Ranks in each dimension; the first one's neighbours have numbers that differ by 1, as in patterns.
     periodic : tuple of bool
         By dimension: whether messages go round its ends.
     unlike : int
@@ -65,7 +66,7 @@ def scaled(trace: Trace, ranks: int | Sequence[int], path: str) -> Scaled:
     trace : Trace
         Of a program on a regular grid.
     ranks : int or sequence of int
-        How many, or how many in each dimension.
+        How many, or how many in each dimension; along the first one numbers differ by 1.
     path : str
         What messages name.
 
@@ -77,22 +78,26 @@ def scaled(trace: Trace, ranks: int | Sequence[int], path: str) -> Scaled:
     ------
     FormatError
         Naming what is no regular grid's: a message between ranks that are no neighbours on any, a
-        communicator of some ranks, a collective with counts, a number of ranks that does not fit.
+        communicator of some ranks, a collective with counts, a number of ranks that does not fit; or the
+        larger run would wait for ever where the recorded one does not.
     """
     _refuse(trace, path)
     pairs = _pairs(trace)
     wanted = ranks if isinstance(ranks, int) else math.prod(ranks)
     if wanted <= trace.ranks:
         raise FormatError(f"{path}: expected more than its {trace.ranks} ranks, found {wanted}", path)
+    if wanted > _MOST_RANKS:
+        raise FormatError(f"{path}: expected at most {_MOST_RANKS:,} ranks, found {wanted:,}", path)
     before, steps = _grid(trace.ranks, pairs, path)
-    after = _grown(before, ranks, path)
+    periodic = tuple(any(abs(step[d]) == n - 1 > 1 for step in steps) for d, n in enumerate(before))
+    after = _grown(before, periodic, ranks, path)
     # What stands for a place of the larger grid.
-    places = np.stack(np.unravel_index(np.arange(wanted), after), axis=1)
+    places = np.stack(np.unravel_index(np.arange(wanted), after, order="F"), axis=1)
     stands = _stand_ins(places, before, after)
-    template = np.ravel_multi_index(tuple(stands.T), before)
+    template = np.ravel_multi_index(tuple(stands.T), before, order="F")
     events = sum(len(one) * int(n) for one, n in zip(trace.events, np.bincount(template), strict=False))
     if events > _MOST_EVENTS:
-        raise FormatError(f"{path}: expected at most {_MOST_EVENTS} events in all, found {events}", path)
+        raise FormatError(f"{path}: expected at most {_MOST_EVENTS:,} events in all, found {events:,}", path)
     bases = np.array([*trace.bases(), ""])
     pointed = np.isin(bases, [*SENDS, *RECEIVES])
     of_all = np.isin(bases, _OF_ALL)
@@ -104,7 +109,7 @@ def scaled(trace: Trace, ranks: int | Sequence[int], path: str) -> Scaled:
         mine, offsets, own = moves[of]
         peer = own.peer.copy()
         at = (place + offsets) % after
-        peer[mine] = np.ravel_multi_index(tuple(at.T), after) if len(at) else peer[mine]
+        peer[mine] = np.ravel_multi_index(tuple(at.T), after, order="F") if len(at) else peer[mine]
         made.append(replace(own, peer=peer))
     # Those of some ranks have no calls.
     members = [
@@ -116,15 +121,36 @@ def scaled(trace: Trace, ranks: int | Sequence[int], path: str) -> Scaled:
     if matching.match(larger).unmatched:
         text = "expected ranks inside of the grid that send and receive alike, found unmatched ones"
         raise FormatError(f"{path}: {text} on {text_of(after)} ranks", path)
-    periodic = tuple(any(abs(step[d]) == n - 1 > 1 for step in steps) for d, n in enumerate(before))
+    _ends(trace, larger, f"{path}: on {text_of(after)} ranks")
     return Scaled(larger, before, after, periodic, _unlike(trace, before), _assumed(trace, bases))
+
+
+def _ends(trace: Trace, larger: Trace, label: str) -> None:
+    """Refuses a larger run that waits for ever where the recorded one does not.
+
+    The inner ranks of a larger grid do what one of the recorded does. Where neighbours take turns in who
+    sends first, two that send first may meet.
+    """
+    before, after = progress.progress(trace), progress.progress(larger)
+    for circle, is_new, how in (
+        (after.stuck, not before.stuck, "though all sends are buffered"),
+        (after.unsafe, not (before.unsafe or before.stuck), "if no send is buffered"),
+    ):
+        if circle and is_new:
+            held = ", ".join(f"rank {w.rank} in MPI_{w.function} for rank {w.waits_for}" for w in circle[:4])
+            more = ", …" if len(circle) > 4 else ""
+            raise FormatError(
+                f"{label}: expected a run that ends, as the recorded one does, found ranks that wait for "
+                f"each other for ever {how}: {held}{more}",
+                label.split(": ", maxsplit=1)[0],
+            )
 
 
 def _refuse(trace: Trace, path: str) -> None:
     """What a grid's program does not have."""
     if threads.count(trace) > 1:
         raise FormatError(f"{path}: expected ranks of one thread each, found several", path)
-    if matching.match(trace).unmatched or collectives.incomplete(trace):
+    if matching.match(trace).unmatched or collectives.incomplete(trace) or collectives.different_roots(trace):
         text = "expected a whole trace (`netloom trace check`), found one that is not"
         raise FormatError(f"{path}: {text}", path)
     bases = np.array([*trace.bases(), ""])
@@ -197,7 +223,7 @@ def _grid(ranks: int, pairs: Ints, path: str) -> tuple[tuple[int, ...], set[tupl
 
 def _steps(pairs: Ints, dims: tuple[int, ...]) -> Ints:
     """Steps from sender to receiver in each dimension."""
-    ends = [np.stack(np.unravel_index(pairs[:, side], dims), axis=1) for side in (0, 1)]
+    ends = [np.stack(np.unravel_index(pairs[:, side], dims, order="F"), axis=1) for side in (0, 1)]
     return ends[1] - ends[0]
 
 
@@ -208,29 +234,61 @@ def _short(steps: Ints, dims: tuple[int, ...]) -> Ints:
     return np.where(round_, -np.sign(steps), steps)
 
 
-def _grown(before: tuple[int, ...], ranks: int | Sequence[int], path: str) -> tuple[int, ...]:
+def _grown(
+    before: tuple[int, ...], periodic: Sequence[bool], ranks: int | Sequence[int], path: str
+) -> tuple[int, ...]:
     """The larger grid: that one, or every dimension by the same factor."""
-    if isinstance(ranks, int) and len(before) == 1:
-        after: tuple[int, ...] = (ranks,)
-    elif isinstance(ranks, int):
+    # Below these a dimension cannot grow: it has no inside, or all its ranks are neighbours of each other.
+    least = [4 if round_ else 3 for round_ in periodic]
+    short = [old < n for old, n in zip(before, least, strict=True)]
+    if isinstance(ranks, int) and not any(short):
         factor = round((ranks / math.prod(before)) ** (1 / len(before)))
-        after = tuple(factor * n for n in before)
+        after = (ranks,) if len(before) == 1 else tuple(factor * n for n in before)
         if math.prod(after) != ranks:
-            sizes = ", ".join(str(math.prod(before) * k ** len(before)) for k in (2, 3, 4))
-            text = f"expected {sizes}, … ranks (each dimension of {text_of(before)} by one factor), or a grid"
-            raise FormatError(
-                f"{path}: {text} such as {text_of([2 * n for n in before])}, found {ranks}", path
-            )
+            sizes = ", ".join(map(str, _sizes(before))) or "no number of"
+            text = f"expected {sizes} ranks (each dimension of {text_of(before)} by one factor), or a grid"
+            raise FormatError(f"{path}: {text}{_such_as(before, least)}, found {ranks}", path)
+    elif isinstance(ranks, int):
+        after = tuple(2 * n for n in before)
     else:
         after = tuple(ranks)
         if len(after) != len(before):
             text = f"expected a grid of {len(before)} dimensions, as {text_of(before)} is"
             raise FormatError(f"{path}: {text}, found {text_of(after)}", path)
-    for old, new in zip(before, after, strict=True):
-        if new != old and (old < 3 or new < old):
-            text = "expected dimensions that grow from 3 ranks or more (two ends and an inside)"
-            raise FormatError(f"{path}: {text}, found {text_of(before)} to {text_of(after)}", path)
+    grows = [new != old for old, new in zip(before, after, strict=True)]
+    if any(new < old for old, new in zip(before, after, strict=True)):
+        text = f"expected as many ranks as {text_of(before)} or more in each dimension"
+        raise FormatError(f"{path}: {text}, found {text_of(after)}", path)
+    if any(new and old for new, old in zip(grows, short, strict=True)):
+        ends = [one and old for one, old in zip(periodic, short, strict=True)]
+        why = (
+            "with periodic ends at least 4 (of 3, each is a neighbour of each, as in a transpose)"
+            if any(new and one for new, one in zip(grows, ends, strict=True))
+            else "two ends and an inside"
+        )
+        text = f"expected dimensions that grow to have 3 ranks or more ({why}), found {text_of(before)}"
+        hint = _such_as(before, least)
+        what = f"give a grid{hint}, or record" if hint else "record"
+        raise FormatError(f"{path}: {text}: {what} it on {text_of(_recorded(before, periodic))} ranks", path)
     return after
+
+
+def _sizes(before: Sequence[int]) -> list[int]:
+    """Numbers of ranks on which each dimension is a few times as long."""
+    sizes = [math.prod(before) * k ** len(before) for k in (2, 3, 4)]
+    return [size for size in sizes if size <= _MOST_RANKS]
+
+
+def _such_as(before: Sequence[int], least: Sequence[int]) -> str:
+    """A larger grid, if there is one: those dimensions twice as long that can grow."""
+    larger = [2 * n if n >= most else n for n, most in zip(before, least, strict=True)]
+    fits = list(before) != larger and math.prod(larger) <= _MOST_RANKS
+    return f" such as {text_of(larger)}" if fits else ""
+
+
+def _recorded(before: Sequence[int], periodic: Sequence[bool]) -> list[int]:
+    """The smallest grid like this one of which all dimensions can grow; two ranks may have periodic ends."""
+    return [max(n, 4 if round_ or n == 2 else 3) for n, round_ in zip(before, periodic, strict=True)]
 
 
 def _stand_ins(places: Ints, before: Sequence[int], after: Sequence[int]) -> Ints:
@@ -261,12 +319,12 @@ def _template(
 
 def _unlike(trace: Trace, before: tuple[int, ...]) -> int:
     """Ranks that do otherwise than the one that stands for their place."""
-    places = np.stack(np.unravel_index(np.arange(trace.ranks), before), axis=1)
+    places = np.stack(np.unravel_index(np.arange(trace.ranks), before, order="F"), axis=1)
     # As on a grid of twice as many in each dimension that can grow.
     doubled = [2 * n if n > 2 else n for n in before]
     end = np.array(before) - 1
     stands = _stand_ins(np.where(places == end, np.array(doubled) - 1, places), before, doubled)
-    template = np.ravel_multi_index(tuple(stands.T), before).tolist()
+    template = np.ravel_multi_index(tuple(stands.T), before, order="F").tolist()
     pointed = np.isin(np.array([*trace.bases(), ""]), [*SENDS, *RECEIVES])
 
     def does(rank: int) -> tuple[bytes, ...]:

@@ -6,9 +6,9 @@
 //! 0 waitall 2
 //! 0 allreduce 1 0 0
 //! ```
-//! The ranks' files follow each other or are interleaved; only the order of one rank's own lines counts. One reader serves two
-//! purposes: [`read_ti`] keeps what is sent, [`read_ti_workload`] all of it, to replay. Both hand over the same collectives, so that who
-//! adds their bytes up and who replays them agree.
+//! The ranks' files follow each other or are interleaved; only the order of one rank's own lines counts. One reader serves three
+//! purposes: [`read_ti`] keeps what is sent, [`read_ti_workload`] all of it, to replay, [`read_ti_calls`] all of it, to check. They hand
+//! over the same collectives, so that who adds their bytes up and who replays them agree.
 //!
 //! Invariant: every rank of `0..ranks` has at least one line, so that memory is bounded by the file.
 //!
@@ -18,7 +18,7 @@ mod call;
 mod program;
 mod words;
 
-pub use program::{read_ti, read_ti_workload};
+pub use program::{read_ti, read_ti_calls, read_ti_workload};
 
 use netloom_model::MAX_ENDPOINTS;
 use netloom_model::names::nearest;
@@ -262,6 +262,24 @@ mod tests {
             refusal("0 barrier\n0 isend 1 0 8 6\n"),
             "x.ti:2: expected a destination rank below 1, those that have lines, found 1: is the trace cut short?"
         );
+    }
+
+    /// Rank 1 has another second collective and no third: replayed it is refused, its calls are what each rank has.
+    #[test]
+    fn calls_on_which_ranks_disagree_stay_what_each_rank_called() {
+        let text = "0 barrier\n0 bcast 8 0 6\n0 allreduce 4 0 6\n1 barrier\n1 bcast 8 1 6\n";
+        assert!(read_ti_workload(text.as_bytes(), "x.ti").is_err());
+        let run = read_ti_calls(text.as_bytes(), "x.ti").unwrap().workload;
+        let of = |rank| {
+            let calls = run.actions(rank).iter().filter_map(|action| match *action {
+                Action::Together { number, .. } => Some(run.together(number)),
+                _ => None,
+            });
+            calls.map(|one| (one.kind, one.root)).collect::<Vec<_>>()
+        };
+        use CollectiveKind::{Allreduce, Barrier, Broadcast};
+        assert_eq!(of(0), [(Barrier, 0), (Broadcast, 0), (Allreduce, 0)]);
+        assert_eq!(of(1), [(Barrier, 0), (Broadcast, 1)]);
     }
 
     /// Rows of two ranks: alltoallv lists two counts where four ranks are, and a broadcast has its root in one row only.

@@ -30,6 +30,8 @@ use crate::text::text;
 enum Purpose {
     /// To replay it: everything counts.
     Replay,
+    /// To show and check it: as to replay it, but ranks may disagree about collectives.
+    Calls,
     /// To add up what is sent: receives and waits need only be numbers, and collectives on which ranks disagree are told.
     Traffic,
 }
@@ -42,6 +44,15 @@ enum Purpose {
 /// in; or the rank that has no line, other collectives than rank 0 or, after its `init`, no `finalize`.
 pub fn read_ti_workload(bytes: &[u8], label: &str) -> Result<Trace, FormatError> {
     read(bytes, label, Purpose::Replay)
+}
+
+/// Reads what every rank of a time-independent trace called. Ranks that disagree about a collective have one of their own each, behind
+/// those that they agree about: it shows and checks such a run, and cannot be replayed.
+///
+/// # Errors
+/// As [`read_ti_workload`], but for collectives on which ranks disagree.
+pub fn read_ti_calls(bytes: &[u8], label: &str) -> Result<Trace, FormatError> {
+    read(bytes, label, Purpose::Calls)
 }
 
 /// Reads what a time-independent trace sends: its messages, and the collectives of all ranks. Collectives on which ranks do not agree
@@ -117,6 +128,8 @@ struct Reader {
     item: u64,
     list: Vec<(u32, Action)>,
     together: Vec<Together>,
+    /// Collectives as a rank has them that disagrees; their numbers are counted from the highest down.
+    apart: Vec<Together>,
     shares: Vec<u64>,
     requests: Vec<Requests>,
     purpose: Purpose,
@@ -158,6 +171,7 @@ impl Reader {
             item: 8,
             list: Vec::new(),
             together: Vec::new(),
+            apart: Vec::new(),
             shares: Vec::new(),
             requests: (0..ranks).map(|_| one()).collect(),
             purpose,
@@ -280,7 +294,7 @@ impl Reader {
     }
 
     fn compute(&mut self, rank: u32, flops: f64) {
-        if self.purpose == Purpose::Replay && flops > 0.0 {
+        if self.purpose != Purpose::Traffic && flops > 0.0 {
             self.list.push((rank, Action::Compute { flops }));
         }
     }
@@ -375,6 +389,7 @@ impl Reader {
         };
         let number = self.requests[rank as usize].collectives;
         let here = Together { kind, root, bytes, uneven: row.is_some() };
+        let mut own = number;
         let handed = row.as_ref().map_or(bytes, |row| handed_over(kind, row, rank));
         match self.together.get_mut(number as usize) {
             None => self.together.push(here),
@@ -393,10 +408,16 @@ impl Reader {
                     number + 1,
                     say(&here)
                 );
-                if self.purpose == Purpose::Replay {
-                    return Err(format!("{message}: communicators of some ranks only can't be replayed"));
+                match self.purpose {
+                    Purpose::Replay => {
+                        return Err(format!("{message}: communicators of some ranks only can't be replayed"));
+                    }
+                    Purpose::Calls => {
+                        own = u32::MAX - self.apart.len() as u32;
+                        self.apart.push(here);
+                    }
+                    Purpose::Traffic => self.disagree(number, message),
                 }
-                self.disagree(number, message);
             }
         }
         self.requests[rank as usize].collectives += 1;
@@ -410,7 +431,7 @@ impl Reader {
             self.shares.extend(row);
             (before / n) as u32
         });
-        self.list.push((rank, Action::Together { number, shares }));
+        self.list.push((rank, Action::Together { number: own, shares }));
         self.compute(rank, flops);
         Ok(())
     }
@@ -455,11 +476,14 @@ impl Reader {
                 let message = format!(
                     "expected {first} collectives of every rank, as of rank 0, found {found} of rank {rank}"
                 );
-                if self.purpose == Purpose::Replay {
-                    return Err(FormatError::whole(label, message));
+                match self.purpose {
+                    Purpose::Replay => return Err(FormatError::whole(label, message)),
+                    Purpose::Calls => {}
+                    Purpose::Traffic => {
+                        self.line = 0;
+                        self.disagree(first.min(found), message);
+                    }
                 }
-                self.line = 0;
-                self.disagree(first.min(found), message);
             }
         }
         Ok(())
@@ -467,6 +491,19 @@ impl Reader {
 
     fn finish(mut self, lines: &[u32], label: &str) -> Result<Trace, FormatError> {
         self.check(label)?;
+        if self.purpose == Purpose::Calls {
+            let shared = self.together.len() as u32;
+            for (_, action) in &mut self.list {
+                if let Action::Together { number, .. } = action
+                    && *number >= shared
+                {
+                    *number = shared + (u32::MAX - *number);
+                }
+            }
+            self.together.append(&mut self.apart);
+            let workload = Workload::from_actions(self.ranks, &self.list, lines, self.together, self.shares);
+            return Ok(Trace::of(workload));
+        }
         let agreed = self.agreed.min(self.requests[0].collectives);
         let mut untold: Vec<Untold> = Vec::new();
         for kind in CollectiveKind::ALL {

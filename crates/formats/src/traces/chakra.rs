@@ -20,7 +20,7 @@ use netloom_model::events::NO_PEER;
 use netloom_model::{Event, Events, MAX_ENDPOINTS, RankEvents};
 
 use super::bytes::Bytes;
-use super::{Open, RecordingError, file};
+use super::{Found, Open, RecordingError, file};
 use crate::FormatError;
 
 /// Types of nodes.
@@ -94,18 +94,28 @@ pub fn read(path: &str, open: &mut Open) -> Result<(Events, Vec<String>), Record
         files.push(name);
     }
     let ranks = files.len() as u32;
+    let later = later_rank(prefix, ranks, open);
+    if let Some(later) = later {
+        let message = format!(
+            "expected the files of all ranks up to {later}, of which there is one, found none of rank {ranks}"
+        );
+        return Err(FormatError::whole(path, message).into());
+    }
     if own.parse::<u32>().is_ok_and(|own| own >= ranks) {
         let message = format!("expected the files of all ranks before it, found none of rank {ranks}");
         return Err(FormatError::whole(path, message).into());
     }
     events.communicators = vec![(0..ranks).collect(), Vec::new()];
     let (mut untold, functions) = (0, &events.functions);
-    for (own, name) in events.ranks.iter_mut().zip(&files) {
+    for (rank, (own, name)) in events.ranks.iter_mut().zip(&files).enumerate() {
         for event in &mut own.events {
             untold += u64::from(event.communicator == 1);
             if event.peer >= ranks as i32 {
                 let function = &functions[usize::from(event.function)];
-                let message = format!("expected a rank below {ranks} for {function}, found {}", event.peer);
+                let peer = event.peer;
+                let message = format!(
+                    "expected the file of every rank, found none of rank {peer}, which {function} of rank {rank} names"
+                );
                 return Err(FormatError::whole(name, message).into());
             }
         }
@@ -115,6 +125,15 @@ pub fn read(path: &str, open: &mut Open) -> Result<(Events, Vec<String>), Record
         events.communicators.truncate(1);
     }
     Ok((events, files))
+}
+
+/// A rank above these that has a file in their folder.
+fn later_rank(prefix: &str, ranks: u32, open: &mut Open) -> Option<u32> {
+    let (folder, stem) = prefix.rsplit_once('/').unwrap_or((".", prefix));
+    let Ok(Found::Folder(names)) = open(if folder.is_empty() { "/" } else { folder }) else { return None };
+    let rank_of =
+        |name: &String| name.strip_prefix(stem)?.strip_prefix('.')?.strip_suffix(".et")?.parse::<u32>().ok();
+    names.iter().filter_map(rank_of).filter(|&rank| rank > ranks).max()
 }
 
 /// A number of seven bits a byte, the lowest first.
@@ -440,7 +459,6 @@ fn order(nodes: &[Node], bytes: &mut Bytes) -> Result<Vec<usize>, FormatError> {
 mod tests {
     use std::io;
 
-    use super::super::Found;
     use super::*;
 
     fn read_with(path: &str, change: &dyn Fn(&str, Vec<u8>) -> Vec<u8>) -> Result<Events, String> {

@@ -50,7 +50,7 @@ impl Collective {
         Self { algorithm: algorithms.get(together.kind), root: together.root, ..all }
     }
 
-    /// What `rank` (of the job) does in step `step`; `None` at the end. A message has one byte at least.
+    /// What `rank` (of the job) does in step `step`; `None` at the end. Messages may be empty.
     ///
     /// `shares` are bytes by member of the group where they differ, as this rank knows them: what it sends to each (all-to-all;
     /// the root of a scatter), what each contributes (allgather; its own for a gather), what each gets (reduce-scatter); empty if
@@ -64,7 +64,7 @@ impl Collective {
         let step = if shares.is_empty() { self.even(me, step) } else { self.uneven(me, step, shares) }?;
         let of = |member: u32| self.first + member * self.stride;
         Some(match step {
-            Step::To(to, bytes) => Step::To(of(to), bytes.max(1)),
+            Step::To(to, bytes) => Step::To(of(to), bytes),
             Step::From(from) => Step::From(of(from)),
             Step::Wait => Step::Wait,
         })
@@ -376,7 +376,7 @@ mod tests {
         }
         let matrix = |from: u32| (0..n).map(|to| u64::from(10 * from + to)).collect::<Vec<_>>();
         let alltoall = play_uneven(of(Kind::Alltoall), matrix);
-        assert!(alltoall.iter().all(|(&(from, to), &bytes)| bytes == u64::from(10 * from + to).max(1)));
+        assert!(alltoall.iter().all(|(&(from, to), &bytes)| bytes == u64::from(10 * from + to)));
         assert_eq!(alltoall.len(), 20);
     }
 

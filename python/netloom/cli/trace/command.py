@@ -87,7 +87,8 @@ def scale(trace: Path, ranks: str, /, *, options: ProductOptions | None = None) 
     trace
         A folder of `netloom record --events -o`, or a file or a folder of another format.
     ranks
-        How many ranks, each dimension by the same factor (512), or how many in each dimension (8x8x8).
+        How many ranks, each dimension by the same factor (512), or how many in each dimension (8x8x16), the
+        one whose neighbours have numbers that differ by 1 first, as in patterns.
     options
         Common options; the ending after `-o` names the format, as of `trace convert`.
     """

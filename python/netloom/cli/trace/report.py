@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
 
 from netloom.cli.shared import render
 from netloom.findings import Finding, finding
-from netloom.recording.collectives import Incomplete, incomplete
+from netloom.recording.collectives import DifferentRoots, Incomplete, different_roots, incomplete
 from netloom.recording.matching import Matching
+from netloom.recording.progress import Progress, Waiting, progress
 from netloom.recording.scaling import Scaled, text_of
 from netloom.recording.trace import SENDS, Trace
 
@@ -89,7 +90,7 @@ def checked(trace: Trace, pairs: Matching) -> dict[str, Any]:
     """The result of `trace check`."""
     dropped = {int(rank): number for rank, number in trace.meta["dropped"].items()}
     unmatched = [dict(zip(UNMATCHED, one, strict=True)) for one in pairs.unmatched]
-    partly = incomplete(trace)
+    partly, roots, played = incomplete(trace), different_roots(trace), progress(trace)
     return {
         **_head(trace),
         "messages": pairs.messages,
@@ -97,14 +98,25 @@ def checked(trace: Trace, pairs: Matching) -> dict[str, Any]:
         "untold": pairs.untold,
         "ambiguous": pairs.ambiguous,
         "late": pairs.late,
-        "incomplete": [{**one._asdict(), "function": f"MPI_{one.function}"} for one in partly],
+        "incomplete": _named(partly),
+        "different_roots": _named(roots),
+        "stuck": _named(played.stuck),
+        "unsafe": _named(played.unsafe),
         "lost": [
             {"rank": one.get("rank"), "host": one.get("host"), "why": one.get("why")}
             for one in trace.meta["lost"]
         ],
         "dropped": [{"rank": rank, "events": number} for rank, number in sorted(dropped.items())],
-        "findings": _findings(trace, pairs, unmatched, dropped, partly),
+        "findings": [
+            *_findings(trace, pairs, unmatched, dropped),
+            *_of_collectives(trace, partly, roots),
+            *_of_waiting(trace, played),
+        ],
     }
+
+
+def _named(calls: Iterable[Incomplete | DifferentRoots | Waiting]) -> list[dict[str, Any]]:
+    return [{**one._asdict(), "function": f"MPI_{one.function}"} for one in calls]
 
 
 def _findings(
@@ -112,7 +124,6 @@ def _findings(
     pairs: Matching,
     unmatched: list[dict[str, int]],
     dropped: dict[int, int],
-    partly: list[Incomplete],
 ) -> list[Finding]:
     found, count = [], render.count
     if lost := trace.meta["lost"]:
@@ -125,6 +136,9 @@ def _findings(
     if lacks := trace.meta.get("lacks"):
         named = ", ".join(f"{count(calls)} {what}" for what, calls in sorted(lacks.items()))
         found.append(finding("left-out-of-trace", f"the source has and this trace has not: {named}"))
+    if str(trace.meta.get("tool")).startswith("Chakra"):
+        text = f"Chakra does not say how many ranks there were: taken as {count(trace.ranks)}, one a file"
+        found.append(finding("left-out-of-trace", text))
     if unmatched:
         sends = sum(max(0, one["sent"] - one["received"]) for one in unmatched)
         receives = sum(max(0, one["received"] - one["sent"]) for one in unmatched)
@@ -133,8 +147,6 @@ def _findings(
     if pairs.untold:
         text = f"{count(pairs.untold)} receives from any source, or with any tag, were never complete"
         found.append(finding("unmatched-messages", text))
-    if partly:
-        found.append(finding("incomplete-collectives", _partly(partly)))
     if pairs.ambiguous:
         text = (
             f"{count(pairs.ambiguous)} messages have the ranks, communicator and tag of others of another "
@@ -147,17 +159,59 @@ def _findings(
     return found
 
 
+def _of_collectives(trace: Trace, partly: list[Incomplete], roots: list[DifferentRoots]) -> list[Finding]:
+    found = []
+    if partly:
+        found.append(finding("incomplete-collectives", _partly(partly)))
+    if roots:
+        calls, first = sum(one.calls for one in roots), roots[0]
+        named = ", ".join(map(str, first.roots[:_MOST_SHOWN]))
+        text = (
+            f"ranks name different roots of {render.count(calls)} collective{'s' * (calls != 1)}: "
+            f"the first is MPI_{first.function} on {_whose(first.communicator)}, with roots {named}"
+        )
+        found.append(finding("different-roots", text))
+    return found
+
+
+def _of_waiting(trace: Trace, played: Progress) -> list[Finding]:
+    """Ranks that wait for each other: always, or if no send is buffered."""
+    taken = ", its tasks taken one after another" if _of_tasks(trace) else ""
+    found = []
+    for kind, text, circle in (
+        ("waits-for-ever", f"the trace{taken} never ends, even if all sends are buffered", played.stuck),
+        ("unsafe-sends", f"the trace{taken} never ends if no send is buffered", played.unsafe),
+    ):
+        if circle:
+            named = ", ".join(_waits(one) for one in circle[:_MOST_SHOWN])
+            more = f" and {render.count(len(circle) - _MOST_SHOWN)} more" if len(circle) > _MOST_SHOWN else ""
+            found.append(finding(kind, f"{text}: {named}{more}"))
+    return found
+
+
+def _waits(one: Waiting) -> str:
+    return f"rank {one.rank} waits in MPI_{one.function} for rank {one.waits_for}"
+
+
+def _of_tasks(trace: Trace) -> bool:
+    """Whether a source has tasks that may go on side by side, which a trace has not."""
+    return str(trace.meta.get("tool")).startswith(("GOAL", "Chakra"))
+
+
+def _whose(communicator: int) -> str:
+    return "the world" if communicator == 0 else f"communicator {communicator}"
+
+
 def _partly(partly: list[Incomplete]) -> str:
     """Collectives without all their members, with the first of them."""
     count, first = render.count, partly[0]
     total = sum(one.calls for one in partly)
-    whose = "the world" if first.communicator == 0 else f"communicator {first.communicator}"
     named = ", ".join(map(str, first.ranks[:_MOST_SHOWN]))
     more = f" and {count(len(first.ranks) - _MOST_SHOWN)} more" if len(first.ranks) > _MOST_SHOWN else ""
     ranks = f"rank{'' if len(first.ranks) == 1 else 's'} {named}{more}"
     return (
         f"{count(total)} collective{'s were' if total > 1 else ' was'} not called by all members: "
-        f"the first is MPI_{first.function} on {whose}, without {ranks}"
+        f"the first is MPI_{first.function} on {_whose(first.communicator)}, without {ranks}"
     )
 
 
