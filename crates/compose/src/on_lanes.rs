@@ -4,7 +4,7 @@
 //! the shortest ways are many, of all directions, and are free of deadlocks once they are put on lanes. So the same
 //! search goes over all shortest ways, from the tables of `layers`; what it finds is put on lanes as `layers` does it, pair
 //! of leaves by pair of leaves. Where that takes more lanes than there may be, destinations go back to the ways that `layers`
-//! has for them, those that are sent least first, until the lanes do.
+//! has for them, those that are sent least first, until the lanes do; and on grids the search begins again, with `dor`'s tables.
 //!
 //! Invariant: what leaves has the lanes that it needs, and no more than were allowed. Whether that is so is for the judge
 //! ([`pass`](crate::pass)), who shares no code with it. The bound is of shortest ways, on whatever lanes.
@@ -20,6 +20,10 @@ pub const LANES: usize = 8;
 /// Shares of the destinations, in eighths, that keep what was found for them: the most first.
 const SHARES: [usize; 5] = [8, 7, 6, 4, 2];
 
+/// Whose tables the search begins with: where those of the first need too many lanes, the next. Ways in order of dimensions turn
+/// little, and leave lanes for what is found.
+const BEGUN: [Engine; 2] = [Engine::Layers, Engine::Dor];
+
 /// What the search found.
 #[derive(Clone, Debug)]
 pub struct OnLanes {
@@ -27,9 +31,11 @@ pub struct OnLanes {
     pub found: Optimized,
     /// Destinations that went back to the ways of `layers`, as there were too few lanes.
     pub put_back: usize,
+    /// Whose tables it began with.
+    pub begun: Engine,
 }
 
-/// Routes of shortest ways for `traffic` on at most so many lanes; `None` where `layers` has none to begin with, or traffic has no
+/// Routes of shortest ways for `traffic` on at most so many lanes; `None` where no engine has some to begin with, or traffic has no
 /// way.
 ///
 /// `paths` are the shortest ways; `options` must not ask to keep to today's routes.
@@ -42,14 +48,40 @@ pub fn search_on_lanes(
     most: usize,
     control: &Control,
 ) -> Option<OnLanes> {
-    let engine = EngineOptions { seed: options.seed, lmc: 0 };
-    let begin = route(Engine::Layers, fabric, structure, &engine).ok()?;
-    let found = optimize(fabric, structure, paths, traffic, &begin, options, control).ok()?;
-    let (begun, best) = (begin.lft()?, found.outcome.routes.lft()?);
+    let mut best: Option<OnLanes> = None;
+    for engine in BEGUN {
+        let all_kept = best.as_ref().is_some_and(|best| best.put_back == 0);
+        if all_kept || best.is_some() && control.stopped().is_some() {
+            break;
+        }
+        let search = || {
+            let begin =
+                route(engine, fabric, structure, &EngineOptions { seed: options.seed, lmc: 0 }).ok()?;
+            let found = optimize(fabric, structure, paths, traffic, &begin, options, control).ok()?;
+            kept_on_lanes(fabric, structure, traffic, (&begin, engine), found, most)
+        };
+        let Some(found) = search() else { continue };
+        if best.as_ref().is_none_or(|best| found.found.loads.max() < best.found.loads.max()) {
+            best = Some(found);
+        }
+    }
+    best
+}
+
+/// As much of what was `found` as so many lanes can carry.
+fn kept_on_lanes(
+    fabric: &Fabric,
+    structure: &Structure,
+    traffic: &Csr,
+    (begin, begun): (&Routes, Engine),
+    found: Optimized,
+    most: usize,
+) -> Option<OnLanes> {
+    let (tables, best) = (begin.lft()?, found.outcome.routes.lft()?);
     let order = by_bytes(fabric, traffic);
     let (routes, kept) = SHARES.iter().find_map(|share| {
         let kept = order.len() * share / 8;
-        let lft = with_found(fabric, begun, best, &order[..kept]);
+        let lft = with_found(fabric, tables, best, &order[..kept]);
         Some((
             on_lanes(fabric, structure, Routes { table: Table::ByDest(lft), ..begin.clone() }, most)?,
             kept,
@@ -60,7 +92,7 @@ pub fn search_on_lanes(
     let proven_optimal = found.outcome.proven_optimal && put_back == 0;
     let outcome = Outcome { routes, proven_optimal, ..found.outcome };
     let switch_max_load = loads.max_between_switches(fabric);
-    Some(OnLanes { found: Optimized { outcome, loads, switch_max_load, ..found }, put_back })
+    Some(OnLanes { found: Optimized { outcome, loads, switch_max_load, ..found }, put_back, begun })
 }
 
 /// The hosts, those first that are sent most.

@@ -4,7 +4,6 @@ use netloom_bounds::{Bounds, ar_bound, tighten};
 use netloom_compose::{self as compose, Measure, OnLanes};
 use netloom_model::{Csr, Routes, StopReason};
 use netloom_optimize::{Because, OptimizeOptions, Stop};
-use netloom_routing::Engine;
 use pyo3::prelude::*;
 
 use crate::fabric::Shared;
@@ -91,10 +90,10 @@ impl Searched {
         let loads = Judged::new(shared, &passed.routes, total, here.found.loads.clone(), bounds.ways());
         let engine = there.search.engine;
         let search = Search::of(&here.found.outcome, began);
-        // It began with tables of `layers`, not with those that were named.
+        // It began with an engine's tables, not with those that were named.
         let own = here.found.outcome.changed_because != Because::Nothing;
         let (taken, because) =
-            if own { (None, search.because) } else { (Some(Engine::Layers.name()), Some("engine")) };
+            if own { (None, search.because) } else { (Some(here.begun.name()), Some("engine")) };
         let search = Search { engine, searched: Some(mine.value()), taken, because, ..search };
         (Found { passed, loads, bounds, search }, true)
     }
