@@ -199,9 +199,9 @@ python/netloom/native/libnetloom_events.so: DEFINE := -DEVENTS=1
 $(RECORDER): python/netloom/native/lib%.so: $(RECORDER_SOURCES) | need
 	@$(RECORDER_CC)
 
-# The plug-in that NCCL loads (docs/decisions/0062-nccl-is-recorded-by-its-own-interface.md).
+# The plug-in that NCCL loads, and keeps what it counted when NCCL unloads it (docs/decisions/0062-nccl-is-recorded-by-its-own-interface.md).
 $(NCCL): native/nccl/profiler.c | need
-	@mkdir -p $(@D) && $(CC) -O2 -g0 -shared -fPIC -fvisibility=hidden -Wall -Wextra -Werror $< -o $@ -lpthread
+	@mkdir -p $(@D) && $(CC) -O2 -g0 -shared -fPIC -fvisibility=hidden -Wall -Wextra -Werror $< -o $@ -lpthread -Wl,-z,nodelete
 
 # What wheels bring to compile where it runs (docs/decisions/0030-bpf-programs-are-compiled-where-they-run.md).
 $(DATAPLANE)/.copied: $(DATAPLANE_SOURCES)

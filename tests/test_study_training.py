@@ -88,8 +88,8 @@ def test_times_are_told_and_so_is_who_loses(netloom):
     for order in ("given", "leaf"):
         best = row(result, order, "optimized")
         for at, job in enumerate(result["jobs"]):
-            lost = best["time_ms"][at] > base["time_ms"][at] * (1 + 1e-10)
-            less = best["of_line_percent"][at] < base["of_line_percent"][at] * (1 - 1e-10)
+            lost = best["time_ms"][at] > base["time_ms"][at] * 1.001
+            less = best["of_line_percent"][at] < base["of_line_percent"][at] * 0.999
             assert ((order, job["name"]) in told) == (lost or less)
             # Nobody sends faster than its line: 50 GB/s, so 16 MB take 0.32 ms.
             ring = job["algorithm"] == "nccl-ring"
@@ -108,3 +108,35 @@ def test_small_fabrics_are_refused(netloom):
     assert "expected a fabric of 32 machines or more, found 16" in line
     with pytest.raises(ArgumentError):
         training.placed(nl.Fabric.generate("two-level:leaves=2,hosts=2,spines=1"), order="given", bytes=1)
+
+
+def test_jobs_name_their_machines_and_the_hosts_of_their_ranks(netloom):
+    result = netloom.result("study", "training", "--fabric", SMALL, "--seed", "3")
+    fabric = nl.Fabric.generate(SMALL)
+    for order in training.ORDERS:
+        for job, told in zip(
+            training.placed(fabric, order=order, bytes=1, seed=3), result["jobs"], strict=True
+        ):
+            hosts = [fabric.host_names[host] for host in job.ranked.host_of_rank]
+            assert told["hosts"][order] == hosts
+            assert told["machine_names"] == sorted({host.split()[0] for host in hosts})
+    assert sum(len(job["machine_names"]) for job in result["jobs"]) == 32
+    assert result["jobs"][3]["hosts"]["given"] != result["jobs"][3]["hosts"]["leaf"]
+
+
+def test_less_than_the_threshold_is_not_slower():
+    def choice(order: str, routes: str, percent: float, time: float) -> dict:
+        return {"order": order, "routes": routes, "of_line_percent": [percent], "time_ms": [time]}
+
+    jobs = [{"name": "a"}]
+    rows = [choice("given", "ftree", 100, 1), choice("given", "optimized", 99.95, 1.0009)]
+    assert command._slower(jobs, rows) == []
+    (found,) = command._slower(jobs, [*rows, choice("leaf", "optimized", 100, 1.002)])
+    assert (found["order"], round(found["longer_percent"], 6), found["of_line_less_percent"]) == (
+        "leaf",
+        0.2,
+        0,
+    )
+    text = command._slower_text({"slower": [found]})
+    assert text.split("\n")[0].split() == ["routes", "none"]
+    assert "a (0.2 % longer)" in text

@@ -14,7 +14,7 @@ from netloom.findings import bad, finding
 from netloom.optimizing import told_error
 from netloom.session import jobs_file
 from netloom.session.sources import is_stdin
-from netloom.training import collective
+from netloom.training import collective, models
 from netloom.training import placed as of_jobs
 
 if TYPE_CHECKING:
@@ -41,7 +41,8 @@ def new(
     ----------
     pattern
         `bisection`, `bisection-shuffle:seed=1,noise=0.05`, `stencil:16x16x12,periodic`, `all-to-all`,
-        `permutation:seed=1`, …; or a collective as NCCL does it: `nccl-ring:machines=8,gpus=8,bytes=1GiB`.
+        `permutation:seed=1`, …; a collective as NCCL does it: `nccl-ring:machines=8,gpus=8,bytes=1GiB`; or a
+        step of training: `llm:llama3-70b,tp=8,pp=4,dp=32,seq=8192,batch=1024`.
     fabric
         The fabric whose hosts are the endpoints.
     endpoints
@@ -60,6 +61,8 @@ def new(
     net = None if fabric is None else run.fabric(fabric)
     if nccl:
         return _nccl(run, pattern, net, endpoints)
+    if models.named(pattern):
+        return _step(run, pattern, net, endpoints)
     if net is not None and _core.is_pattern(pattern):
         demand = run.traffic(pattern, net)
     else:
@@ -87,6 +90,25 @@ def _nccl(run: Run, spec: str, net: Fabric | None, endpoints: int | None) -> int
     else:
         written = write(run, demand)
     result = {**summary(demand), "inside_machines": what.inside, "output": written}
+    return run.finish(result, lambda: text(result))
+
+
+def _step(run: Run, spec: str, net: Fabric | None, endpoints: int | None) -> int:
+    """A step of training: what its ranks send to other machines, and by kind of parallelism."""
+    from netloom.errors import SpecError
+
+    step = models.Step.parse(spec, net)
+    if endpoints not in (None, step.ranks):
+        raise SpecError(f"{spec}: expected --endpoints {step.ranks}, its ranks, found {endpoints}")
+    demand, sent = run.traffic(spec, net), step.sent()
+    model = {
+        "parameters": step.model.parameters,
+        "parameters_of_rank": step.parameters_of_rank,
+        "micro_batches": step.micro_batches,
+        "sent": sent,
+    }
+    inside = round(sum(kind["inside"] for kind in sent.values()))
+    result = {**summary(demand), "inside_machines": inside, "model": model, "output": write(run, demand)}
     return run.finish(result, lambda: text(result))
 
 
@@ -380,6 +402,8 @@ def text(result: dict[str, Any]) -> str:
         rows.append(("written", result["output"]))
     rows += [(name, result[name]) for name in ("rankfile", "hostfile", "torchrun") if result.get(name)]
     out = render.pairs(rows)
+    if result.get("model"):
+        out += "\n\n" + _model_text(result["model"])
     if result.get("phase_list"):
         cells = [
             [row["name"], f"{row['repeats']:,g}", count(row["pairs"]), size(row["total_bytes"])]
@@ -399,6 +423,21 @@ def text(result: dict[str, Any]) -> str:
         header = ["job", *numbers, "first host"]
         out += "\n\n" + render.table(header, cells, right=[*range(1, len(numbers) + 1)])
     return out + render.findings(result.get("findings", ()))
+
+
+_KINDS = {"tp": "tensor", "pp": "pipeline", "dp": "data", "ep": "expert"}
+
+
+def _model_text(model: Mapping[str, Any]) -> str:
+    """What a step sends by kind of parallelism."""
+    cells = [
+        [_KINDS[kind], *(render.size(sent[key]) for key in ("of_rank", "of_rank_outside", "outside"))]
+        for kind, sent in model["sent"].items()
+    ]
+    whole, mine = model["parameters"] / 1e9, model["parameters_of_rank"] / 1e9
+    head = f"parameters  {whole:,.2f} billion, {mine:,.3f} of a rank"
+    header = ["parallel", "sent by a rank", "to other machines", "by all to others"]
+    return head + "\n\n" + render.table(header, cells, right=[1, 2, 3])
 
 
 def _inside(stays: float | None) -> list[tuple[str, str]]:

@@ -24,7 +24,13 @@ _MOST_WAITED = 4
 """More tasks that one task would depend on are gathered into one that does nothing."""
 
 
-def write(trace: Trace, put: Callable[[str], object], matching: Matching | None = None) -> Written:
+def write(
+    trace: Trace,
+    put: Callable[[str], object],
+    matching: Matching | None = None,
+    *,
+    planned: ti.Planned | None = None,
+) -> Written:
     """Writes a trace as a schedule; as `netloom.recording.ti.write`.
 
     Parameters
@@ -35,13 +41,15 @@ def write(trace: Trace, put: Callable[[str], object], matching: Matching | None 
         Takes text, some lines at once.
     matching : Matching, optional
         Of this trace. [default: made here]
+    planned : Planned, optional
+        Of some collectives, what becomes of them instead of `schedules`.
 
     Returns
     -------
     Written
     """
     written = Written()
-    for rank, lines in ti.by_rank(trace, written, matching, all_messages=True):
+    for rank, lines in ti.by_rank(trace, written, matching, all_messages=True, planned=planned):
         if rank == 0:
             comment = f"// {written.about_tags}\n" if written.about_tags else ""
             put(f"{comment}num_ranks {trace.ranks * threads.count(trace)}\n")
@@ -84,8 +92,26 @@ def _tasks(rank: int, lines: Iterable[str]) -> Iterator[str]:
         for one in after:
             yield f"l{number} requires l{one}"
 
+    planned: list[int] = []
+    waited: set[int] = set()
     for line in lines:
         verb, *words = line.split()[1:]
+        if verb == "task":
+            peer, tag, size, *needs = map(int, words[1:])
+            # The first of them wait for what came before, the others for each other.
+            outside, after = after, [planned[one] for one in needs] if needs else after
+            yield from task(f"{words[0]} {size}b {'to' if words[0] == 'send' else 'from'} {peer} tag {tag}")
+            after = outside
+            planned.append(number)
+            waited.update(needs)
+            continue
+        if verb == "tasks":
+            after = [one for at, one in enumerate(planned) if at not in waited] or after
+            planned, waited = [], set()
+            if len(after) > _MOST_WAITED:
+                yield from task("calc 0")
+                after = [number]
+            continue
         if verb == "compute":
             yield from task(f"calc {words[0]}")
             after = [number]

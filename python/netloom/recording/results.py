@@ -146,11 +146,15 @@ def replayed(written: Written) -> dict[str, Any]:
         "messages": written.messages,
         "collectives": written.collectives,
         "decomposed": [
-            {"name": f"MPI_{name}", "algorithm": schedules.ALGORITHMS[name], "calls": calls}
+            {"name": f"MPI_{name}", "algorithm": _algorithm(written, name), "calls": calls}
             for name, calls in sorted(written.decomposed.items())
         ],
         "left_out": [{"what": what, "count": count} for what, count in sorted(written.left_out.items())],
     }
+
+
+def _algorithm(written: Written, name: str) -> str:
+    return written.algorithms.get(name, schedules.ALGORITHMS[name])
 
 
 def replay_findings(written: Written) -> list[Finding]:
@@ -161,7 +165,7 @@ def replay_findings(written: Written) -> list[Finding]:
         found.append(finding("threads-as-ranks", text))
     if written.decomposed:
         named = ", ".join(
-            f"{count(calls)} {name.lower()} ({schedules.ALGORITHMS[name]})"
+            f"{count(calls)} {name.lower()} ({_algorithm(written, name)})"
             for name, calls in sorted(written.decomposed.items())
         )
         text = f"collectives that the format cannot name are written as messages, by algorithm: {named}"

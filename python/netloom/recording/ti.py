@@ -13,8 +13,9 @@ import bisect
 import gzip
 import io
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -23,6 +24,19 @@ from netloom.recording import schedules, threads
 from netloom.recording.events import Ints
 from netloom.recording.matching import Matching, match
 from netloom.recording.trace import COMPLETES, RECEIVES, SENDS, Events, Trace, one_sided
+
+
+class Planned(Protocol):
+    """What some collectives become: tasks of every member (`sends`, `peer`, `bytes`, `tag`; `after`: others
+    of the same member that must be complete before, by number).
+    """
+
+    def algorithm(self, base: str, n: int, sizes: Sequence[int]) -> str | None:
+        """Its name; None of a collective that stays as it is."""
+
+    def __call__(self, base: str, n: int, sizes: Sequence[int]) -> Sequence[Sequence[Any]]:
+        """The tasks of every member, of bytes of each one's own buffer."""
+
 
 _END = (-1, -1)
 """What nothing waits for stands at the end."""
@@ -51,6 +65,8 @@ class Written:
         What was left out, by what it is: how many.
     collective_tags : int, optional
         Messages with this tag or a higher one are those of collectives; None: there are none.
+    algorithms : dict
+        How collectives that became messages are done, where it is not as `schedules` has it, by name.
     """
 
     messages: int = 0
@@ -60,6 +76,7 @@ class Written:
     decomposed: Counter[str] = field(default_factory=Counter)
     left_out: Counter[str] = field(default_factory=Counter)
     collective_tags: int | None = None
+    algorithms: dict[str, str] = field(default_factory=dict)
 
     @property
     def about_tags(self) -> str | None:
@@ -93,7 +110,12 @@ def write(trace: Trace, put: Callable[[str], object], matching: Matching | None 
 
 
 def by_rank(
-    trace: Trace, written: Written, matching: Matching | None = None, *, all_messages: bool = False
+    trace: Trace,
+    written: Written,
+    matching: Matching | None = None,
+    *,
+    all_messages: bool = False,
+    planned: Planned | None = None,
 ) -> Iterator[tuple[int, Iterator[str]]]:
     """The lines of each rank between `init` and `finalize`; `written` is complete when they have been taken.
 
@@ -107,6 +129,8 @@ def by_rank(
         Of this trace. [default: made here]
     all_messages : bool
         Collectives of all ranks become messages too. [default: False]
+    planned : Planned, optional
+        Of some collectives, what becomes of them instead: lines `task`, which only schedules can say.
 
     Yields
     ------
@@ -126,7 +150,7 @@ def by_rank(
         written.left_out["receives without a send"] += max(0, received - sent)
     written.left_out["receives without a source"] += told.untold
     tag = max((int(one.max(initial=-1)) for one in matching.tags), default=-1) + 1
-    collectives = _Collectives(trace, written, tag, all_messages)
+    collectives = _Collectives(trace, written, tag, all_messages, planned)
     if written.decomposed or written.neighbourhoods:
         written.collective_tags = tag
     # A file that has such a comment, read and written again.
@@ -241,8 +265,10 @@ class _Collectives:
     order: the format has one order for all. Else those of duplicates become messages.
     """
 
-    def __init__(self, trace: Trace, written: Written, tag: int, all_messages: bool) -> None:
-        self._trace = trace
+    def __init__(
+        self, trace: Trace, written: Written, tag: int, all_messages: bool, planned: Planned | None
+    ) -> None:
+        self._trace, self._planned = trace, planned
         self._texts: list[dict[int, list[str]]] = [{} for _ in range(trace.ranks)]
         self._calls = called.by_rank(trace)
         whole = [np.sort(np.concatenate([_NONE, *calls.values()])) for calls in self._calls]
@@ -286,6 +312,7 @@ class _Collectives:
             return
         sizes = np.stack([one.bytes[calls[:together]] for one, calls in zip(events, own, strict=True)])
         counts = [_rows(one.counts) for one in events]
+        every = len(self._trace.communicators)
         place = {rank: position for position, rank in enumerate(members.tolist())}
         for k, base in enumerate(kinds):
             at = [int(calls[k]) for calls in own]
@@ -311,7 +338,12 @@ class _Collectives:
                 texts = [[call.line(rank)] for rank in range(len(members))]
             else:
                 written.decomposed[base] += 1
-                texts = call.messages(members, tag)
+                algorithm = self._planned and self._planned.algorithm(base, len(members), call.sizes)
+                if self._planned and algorithm:
+                    written.algorithms[base] = algorithm
+                    texts = _tasks(self._planned(base, len(members), call.sizes), members, tag, every)
+                else:
+                    texts = call.messages(members, tag)
             for rank, event, text in zip(members.tolist(), at, texts, strict=True):
                 self._texts[rank][event] = text
 
@@ -322,6 +354,23 @@ def _rows(counts: tuple[Ints, Ints, Ints]) -> dict[int, dict[int, int]]:
         row = found.setdefault(event, {})
         # A grid of two ranks has one of them on both sides.
         row[member] = row.get(member, 0) + size
+    return found
+
+
+def _tasks(tasks: Sequence[Sequence[Any]], members: Ints, tag: int, every: int) -> list[list[str]]:
+    """Lines of planned tasks: `task send|recv PEER TAG BYTES AFTER…`, by number among them, then `tasks`.
+
+    Connections of two ranks have tags of their own, `every` apart.
+    """
+    world = members.tolist()
+    found = []
+    for rank, mine in zip(world, tasks, strict=True):
+        lines = [
+            f"{rank} task {'send' if one.sends else 'recv'} {world[one.peer]} {tag + every * one.tag} "
+            + " ".join(map(str, (one.bytes, *one.after)))
+            for one in mine
+        ]
+        found.append([*lines, f"{rank} tasks"])
     return found
 
 

@@ -33,7 +33,7 @@ from netloom.session.sources import (
     split_plane,
 )
 from netloom.shown import units
-from netloom.training import collective, recorded
+from netloom.training import collective, models, recorded
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -291,9 +291,10 @@ class Session:
                 data = self.read(role, source)
                 format = _core.traffic_format(data)
                 return _core.Traffic.parse(data, format, label=source, collectives=collectives)
-            if collective.named(source):
+            if collective.named(source) or models.named(source):
                 self.note_input(role, source, None)
-                return collective.Collective.parse(source, fabric).traffic(fabric)
+                kind = models.Step if models.named(source) else collective.Collective
+                return kind.parse(source, fabric).traffic(fabric)
             if recorded.is_recording(source):
                 return self._nccl(source, role)
             if _core.is_pattern(source):

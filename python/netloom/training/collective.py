@@ -122,10 +122,10 @@ class Collective:
         if "ranks" in given and ("machines" in given or "gpus" in given):
             raise SpecError(f"{spec}: expected ranks=, one a machine, or machines= and gpus=, found both")
         if "ranks" in given:
-            machines, gpus = _whole(spec, "ranks", given["ranks"], MOST_RANKS), 1
+            machines, gpus = whole_number(spec, "ranks", given["ranks"], MOST_RANKS), 1
         elif "machines" in given:
-            machines = _whole(spec, "machines", given["machines"], MOST_RANKS)
-            gpus = _whole(spec, "gpus", given.get("gpus", "1"), 64)
+            machines = whole_number(spec, "machines", given["machines"], MOST_RANKS)
+            gpus = whole_number(spec, "gpus", given.get("gpus", "1"), 64)
         elif fabric is not None and "gpus" not in given:
             machines, gpus = machines_of(fabric, spec)
         else:
@@ -151,7 +151,7 @@ class Collective:
             gpus,
             _size(spec, "bytes", given["bytes"]),
             kind,
-            _whole(spec, "channels", given.get("channels", str(gpus)), 64),
+            whole_number(spec, "channels", given.get("channels", str(gpus)), 64),
             _size(spec, "chunk", given.get("chunk", "512KiB")),
             pxn == "on",
         )
@@ -320,7 +320,14 @@ def _runs(names: list[str]) -> Iterator[Iterator[str]]:
     return (group for _, group in groupby(names))
 
 
-def _whole(spec: str, key: str, value: str, most: int) -> int:
+def whole_number(spec: str, key: str, value: str, most: int) -> int:
+    """A key's value.
+
+    Raises
+    ------
+    SpecError
+        For what is no whole number from 1 to `most`.
+    """
     if not (value.isascii() and value.isdigit() and 1 <= int(value[:12]) <= most):
         raise SpecError(f'{spec}: {key}: expected a whole number, 1 to {most:,}, found "{value}"')
     return int(value)

@@ -12,7 +12,7 @@ import os
 import struct
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -84,7 +84,7 @@ class Process:
     host : str
         Its machine.
     ranks : dict
-        Rank and number of ranks, by communicator.
+        Rank and number of ranks, by communicator; 0 where NCCL did not tell how many (2.26).
     calls : list of Call
         What it called.
     dropped : int
@@ -144,14 +144,14 @@ def parse(data: bytes, label: str) -> Process:
             continue
         function, datatype, algorithm, _ = map(_text, texts)
         if kind == _COMMUNICATOR:
-            if not 0 <= rank < other <= MOST_RANKS:
-                raise bad(f"entry {number}: expected a rank below {other}, found {rank}")
+            if not 0 <= rank < (other or MOST_RANKS) <= MOST_RANKS:
+                raise bad(f"entry {number}: expected a rank below {other or MOST_RANKS}, found {rank}")
             if process.ranks.setdefault(communicator, (rank, other)) != (rank, other):
                 raise bad(f"entry {number}: expected one GPU a process, found two ranks of one communicator")
             continue
         if kind not in (_COLLECTIVE, _MESSAGE) or communicator not in process.ranks:
             raise bad(f"entry {number}: expected a call on a communicator that was begun before")
-        if not 0 <= other < process.ranks[communicator][1]:
+        if not 0 <= other < (process.ranks[communicator][1] or MOST_RANKS):
             raise bad(f"entry {number}: expected a root or peer of the communicator, found {other}")
         if datatype not in _BYTES:
             process.unknown += calls
@@ -180,6 +180,7 @@ def traffic(processes: Sequence[Process], label: str) -> tuple[Traffic, list[str
 
     from netloom import _core
 
+    processes = _sized(processes)
     world = _world(processes, label)
     members: dict[int, dict[int, int]] = defaultdict(dict)
     for process in processes:
@@ -195,6 +196,10 @@ def traffic(processes: Sequence[Process], label: str) -> tuple[Traffic, list[str
             if len(group) != ranks:
                 raise FormatError(
                     f"{label}: expected files of all {ranks} ranks of a communicator, found {len(group)}"
+                )
+            if call.other >= ranks:
+                raise FormatError(
+                    f"{label}: expected a root or peer of a communicator of {ranks} ranks, found {call.other}"
                 )
             if not call.message and rank:
                 continue
@@ -234,6 +239,15 @@ def _flows(call: Call, rank: int, hosts: Sequence[str], label: str) -> Iterator[
         "nccl-tree" if tree else "nccl-ring", len(machines), gpus, whole, _DONE[call.function], channels
     )
     yield from ((order[source], order[target], size) for source, target, size in what.flows())
+
+
+def _sized(processes: Sequence[Process]) -> list[Process]:
+    """Communicators whose number of ranks was not told have as many as processes that are on them."""
+    on = Counter(communicator for process in processes for communicator in process.ranks)
+    return [
+        replace(process, ranks={key: (rank, most or on[key]) for key, (rank, most) in process.ranks.items()})
+        for process in processes
+    ]
 
 
 def _world(processes: Iterable[Process], label: str) -> int:

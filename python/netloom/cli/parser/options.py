@@ -34,6 +34,7 @@ OPTIONS: dict[str, tuple[str, str]] = {
     "--certificate": ("Path", "a certificate to check"),
     "--checkpoint": ("Path", "a folder for a run's state"),
     "--checkpoint-every": ("float", "seconds from one state to the next"),
+    "--decompose": ("mpi|nccl-ring|nccl-tree", "what collectives of a trace become as messages"),
     "--collectives": ("all|none", "whether collectives of a trace count"),
     "--compare": ("bool", "also run the other methods"),
     "--contexts": ("job|tag", "what samples are told apart by"),

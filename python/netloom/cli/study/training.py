@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from netloom.cli.shared import render
 from netloom.cli.shared.options import Searching
 from netloom.cli.shared.run import Run
 from netloom.studies import training as studied
+
+if TYPE_CHECKING:
+    from netloom._core import Fabric
 
 _HEADS = {
     ("given", "ftree"): "ftree",
@@ -50,17 +53,7 @@ def training(
     jobs: list[dict[str, Any]] = []
     with run.timed("study"):
         for placed, choice in studied.choices(run, net, model=model):
-            leaf = net.host_table()["leaf"]
-            jobs = [
-                {
-                    "name": job.name,
-                    "algorithm": job.what.algorithm,
-                    "ranks": job.what.ranks,
-                    "machines": job.what.machines,
-                    "leaves": len(set(leaf[job.ranked.hosts].tolist())),
-                }
-                for job in placed
-            ]
+            jobs = _jobs(placed, net, choice.order, jobs)
             rows.append(
                 {
                     "order": choice.order,
@@ -69,7 +62,13 @@ def training(
                     "time_ms": choice.time_ms,
                 }
             )
-    result = {"model": model, "jobs": jobs, "choices": rows, "slower": _slower(jobs, rows)}
+    result = {
+        "model": model,
+        "jobs": jobs,
+        "choices": rows,
+        "threshold_percent": studied.THRESHOLD,
+        "slower": _slower(jobs, rows),
+    }
     table = [
         {"job": job["name"], "order": row["order"], "routes": row["routes"], "of_line_percent": percent}
         | {"time_ms": None if row["time_ms"] is None else row["time_ms"][at]}
@@ -79,8 +78,32 @@ def training(
     return run.finish(result, lambda: _text(result), rows=table)
 
 
+def _jobs(
+    placed: Sequence[studied.Placed], net: Fabric, order: str, before: Sequence[Mapping[str, Any]]
+) -> list[dict[str, Any]]:
+    """The jobs with the hosts of their ranks in this order, and in those before."""
+    table = net.host_table()
+    rows = []
+    for at, job in enumerate(placed):
+        hosts = [int(host) for host in job.ranked.host_of_rank]
+        rows.append(
+            {
+                "name": job.name,
+                "algorithm": job.what.algorithm,
+                "ranks": job.what.ranks,
+                "machines": job.what.machines,
+                "leaves": len({int(table["leaf"][host]) for host in hosts}),
+                "machine_names": sorted({table["machine"][host] for host in hosts}),
+                "hosts": (dict(before[at]["hosts"]) if before else {})
+                | {order: [net.host_names[host] for host in hosts]},
+            }
+        )
+    return rows
+
+
 def _slower(jobs: Sequence[Mapping[str, Any]], rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Jobs that optimised routes serve worse than ftree in the order given, by loads or by times."""
+    """Jobs that optimised routes serve worse than ftree in the order given, by loads or by times, and by more
+    than the threshold."""
     base = next(row for row in rows if (row["order"], row["routes"]) == ("given", "ftree"))
     found = []
     for row in rows:
@@ -89,7 +112,7 @@ def _slower(jobs: Sequence[Mapping[str, Any]], rows: Sequence[Mapping[str, Any]]
         for at, job in enumerate(jobs):
             less = 100 * (1 - row["of_line_percent"][at] / base["of_line_percent"][at])
             more = 100 * (row["time_ms"][at] / base["time_ms"][at] - 1) if row["time_ms"] else None
-            if less > 1e-9 or (more or 0) > 1e-9:
+            if max(less, more or 0) > studied.THRESHOLD:
                 told = {"order": row["order"], "job": job["name"]}
                 found.append(told | {"of_line_less_percent": less, "longer_percent": more})
     return found
@@ -103,7 +126,8 @@ def _text(result: Mapping[str, Any]) -> str:
         parts.append(
             f"ms until a collective is complete, {by}\n" + _table(result, "time_ms", "{:.3f}", max, "most")
         )
-    parts.append("slower than with ftree as given\n" + _slower_text(result))
+    by = f"slower than with ftree as given, by more than {result['threshold_percent']:g} %"
+    parts.append(by + "\n" + _slower_text(result))
     return "\n\n".join(parts)
 
 
@@ -130,8 +154,8 @@ def _slower_text(result: Mapping[str, Any]) -> str:
 
 def _by_how_much(row: Mapping[str, Any]) -> str:
     parts = []
-    if row["of_line_less_percent"] > 1e-9:
+    if row["of_line_less_percent"] > studied.THRESHOLD:
         parts.append(f"{row['of_line_less_percent']:.1f} % less of line")
-    if (row["longer_percent"] or 0) > 1e-9:
+    if (row["longer_percent"] or 0) > studied.THRESHOLD:
         parts.append(f"{row['longer_percent']:.1f} % longer")
     return ", ".join(parts)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import gzip
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from netloom import _core, extras, files
 from netloom.cli.shared import outputs
@@ -19,8 +19,10 @@ from netloom.recording import trace as traces
 from netloom.recording.results import replay_findings, replayed
 from netloom.recording.trace import Trace
 from netloom.session.sources import is_stdin
+from netloom.training.decomposed import Decomposed
 
 ENDINGS = (".ti", ".ti.gz", ".goal", ".goal.gz", ".bin")
+_SCHEDULES = (".goal", ".bin")
 
 
 def show(trace: Path, /, *, options: Options | None = None) -> int:
@@ -61,21 +63,35 @@ def check(trace: Path, /, *, options: Options | None = None) -> int:
     )
 
 
-def convert(trace: Path, /, *, options: ProductOptions | None = None) -> int:
+def convert(
+    trace: Path,
+    /,
+    *,
+    decompose: Literal["mpi", "nccl-ring", "nccl-tree"] = "mpi",
+    options: ProductOptions | None = None,
+) -> int:
     """Write a trace in another format: SimGrid's time-independent one, GOAL, or netloom's own folder.
 
     Parameters
     ----------
     trace
         A folder of `netloom record --events -o`, or a file or a folder of another format.
+    decompose
+        What collectives become in a schedule (.goal, .bin): messages as MPI libraries send them, or as NCCL
+        does, all-reduce in rings or trees; ranks are one a machine.
     options
         Common options; the ending after `-o` names the format: .ti, .goal (also .gz), .bin (GOAL, binary); a
         name without an ending is a folder of Parquet.
     """
     options = options or ProductOptions()
+    if decompose != "mpi" and not outputs.ending(options.output).startswith(_SCHEDULES):
+        raise UsageError(f"--decompose {decompose}: expected -o FILE.goal, .goal.gz or .bin, a schedule")
     run, target = _target("trace convert", options)
     found = _read(run, trace)
-    result = _written(run, found, target, trace)
+    if decompose != "mpi" and found.meta.get("tool") == goal.TOOL:
+        raise UsageError(f"--decompose {decompose}: expected a trace with collectives; {trace} is a schedule")
+    planned = None if decompose == "mpi" else Decomposed(decompose)
+    result = _written(run, found, target, trace, planned)
     return run.finish(result, lambda: report.convert_text(result))
 
 
@@ -118,15 +134,22 @@ def _target(verb: str, options: ProductOptions) -> tuple[Run, tuple[str, Path | 
     return run, (ending, options.output if as_folder else None)
 
 
-def _written(run: Run, found: Trace, target: tuple[str, Path | None], source: Path | None) -> dict[str, Any]:
+def _written(
+    run: Run,
+    found: Trace,
+    target: tuple[str, Path | None],
+    source: Path | None,
+    planned: Decomposed | None = None,
+) -> dict[str, Any]:
     """Writes a trace; `source` is its file, if it is as it was read."""
     (ending, folder), parts = target, list[str]()
-    as_goal = ending.startswith((".goal", ".bin"))
+    as_goal = ending.startswith(_SCHEDULES)
     with run.timed("convert"):
         if as_goal and source is not None and found.meta.get("tool") == goal.TOOL and source.is_file():
             written, data = goal.rewritten(found, source, as_binary=ending == ".bin")
         else:
-            written = (goal if as_goal else ti).write(found, parts.append)
+            put = parts.append
+            written = goal.write(found, put, planned=planned) if as_goal else ti.write(found, put)
             data = "".join(parts).encode()
             data = _core.goal_form(data, "the trace", True) if ending == ".bin" else data
     if folder is not None:
