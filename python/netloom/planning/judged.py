@@ -1,17 +1,18 @@
 """Designs judged: what the applications of a plan take on them by loads and by packets, beside the estimate.
 
 Every application runs in every order of the plan (of one that is drawn, its first draw) on each design with
-the tables of `ftree`, adaptively, and with tables that are optimised for it. All are against one run: on the
-same hosts of the cheapest tree without taper, adaptively. As many copies run as fit, fewer where they would
-send too much to wait for. A trace whose share the plan does not tell runs as it was recorded, and the ratio
-of the run times is its slowdown. Of all else the messages of a phase are sent at once, and what is no wire
-time takes as long as before: 1 - f + f (ratio).
+the tables of `ftree`, adaptively, and with tables that are optimised for it; on a dragonfly with `dla`,
+`ugal` and `minimal`. All are against one run: on the same hosts of the cheapest tree without taper,
+adaptively. As many copies run as fit, fewer where they would send too much to wait for. A trace whose share
+the plan does not tell runs as it was recorded, and the ratio of the run times is its slowdown. Of all else
+the messages of a phase are sent at once, and what is no wire time takes as long as before: 1 - f + f (ratio).
 
 Where packets and the estimate are more than `APART` apart, `because` says why, by what is measured:
-`collisions` (the loads of the tables say as much as the packets do), `blocking` (they do not, and adaptively
-routed packets are as quick as estimated), `bursts` (adaptively routed packets are slow, too), `quicker` (than
-estimated: a recorded run waits, and transfers take place meanwhile; or the run that it is against had queues
-of its own).
+`collisions` (the loads of the tables, or of random minimal ways, say as much as the packets do), `blocking`
+(they do not, and adaptively routed packets are as quick as estimated), `split` (`ugal` does not find the best
+split of ways; packets are no slower than the loads of random minimal ways or random detours, whichever is
+less), `bursts` (adaptively routed packets are slow, too), `quicker` (than estimated: a recorded run waits,
+and transfers take place meanwhile; or the run that it is against had queues of its own).
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from netloom.errors import FabricError, NetloomError
+from netloom.planning.dragonflies import loaded, preferred
 from netloom.planning.placed import Application, Network, busiest_host, time_left
 from netloom.planning.pool import each
 from netloom.planning.runs import scenario_of
@@ -31,6 +33,10 @@ if TYPE_CHECKING:
 
 ROUTINGS = ("ftree", "adaptive", "optimized")
 """Tables of every day, the least loaded way packet by packet, and tables made for the application."""
+OF_DRAGONFLIES = ("dla", "ugal", "minimal")
+"""Tables of minimal ways; minimal way or detour, packet by packet; minimal ways drawn packet by packet."""
+_TABLES = ("ftree", "optimized", "dla")
+_ADAPTIVE = ("adaptive", "ugal")
 MOST_PACKETS = 1_000_000
 """Packets that the copies of an application may send in a run, unless one copy sends more."""
 APART = 0.15
@@ -58,6 +64,7 @@ class _Design:
     spec: str
     network: Network
     hosts: int
+    routings: tuple[str, ...] = ROUTINGS
 
 
 def judged(
@@ -113,6 +120,9 @@ def judged(
         _Design(which, one["spec"], Network.of(one["spec"], speed), result["hosts"])
         for which, one in named(result)
     ]
+    if (dragonfly := preferred(result)) is not None:
+        network = Network.of(dragonfly["spec"], speed)
+        designs.append(_Design("dragonfly", dragonfly["spec"], network, result["hosts"], OF_DRAGONFLIES))
     if today is not None:
         designs.append(_of_today(*today, applications, result["hosts"]))
     reference = next(one for one in designs if one.spec == full["spec"])
@@ -139,7 +149,7 @@ def judged(
     rows = []
     for design in designs:
         of = [
-            _row(a, order, places[a.name, order, design.hosts], here, there)
+            _row(design, a, order, places[a.name, order, design.hosts], here, there)
             for a in applications
             for order in result["orders"]
             for here, there in [
@@ -147,12 +157,18 @@ def judged(
             ]
         ]
         rows.append(
-            {"which": design.which, "spec": design.spec, **_mix(of, applications), "applications": of}
+            {
+                "which": design.which,
+                "spec": design.spec,
+                **_mix(of, applications, design.routings),
+                "applications": of,
+            }
         )
-    return {"routings": list(ROUTINGS), "designs": rows}
+    routings = dict.fromkeys(routing for design in designs for routing in design.routings)
+    return {"routings": list(routings), "designs": rows}
 
 
-_FIRST = {"chosen": 0, "today": 1}
+_FIRST = {"chosen": 0, "today": 1, "dragonfly": 2}
 
 
 def named(result: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any]]]:
@@ -200,9 +216,11 @@ def _measured(design: _Design, a: Application, hosts: Sequence[Sequence[int]], u
     try:
         time_left(until)
         placed = list(a.on(network, hosts))
-        for routing in ("ftree", "optimized"):
+        for routing in design.routings:
+            if routing not in _TABLES:
+                continue
             try:
-                if routing == "ftree":
+                if routing != "optimized":
                     tables[routing] = _core.route(routing, network.fabric, threads=1)
                 else:
                     whole = a.placed(a.traffic, network, hosts)
@@ -213,7 +231,13 @@ def _measured(design: _Design, a: Application, hosts: Sequence[Sequence[int]], u
                 if own:
                     raise
                 cell.refused[routing] = str(error)
-        for routing in ROUTINGS:
+        if design.which == "dragonfly":
+            # As its estimate on the front: the tables' bound is that of any ways at all.
+            ratio, host = loaded(network, a, hosts, until), cell.host_s or 0.0
+            cell.bound_s = host * ratio["best"]
+            cell.loads_s |= {"minimal": host * ratio["minimal"]}
+            cell.loads_s |= {"ugal": host * min(ratio["minimal"], ratio["valiant"])}
+        for routing in design.routings:
             if routing in cell.refused:
                 continue
             try:
@@ -262,7 +286,12 @@ def _load(
 
 
 def _row(
-    a: Application, order: str, places: Sequence[Sequence[int]], here: _Cell, there: _Cell
+    design: _Design,
+    a: Application,
+    order: str,
+    places: Sequence[Sequence[int]],
+    here: _Cell,
+    there: _Cell,
 ) -> dict[str, Any]:
     """An application in an order: bound, loads and packets against the full tree, and why they are apart."""
     estimate = None
@@ -272,20 +301,21 @@ def _row(
         routing: a.estimate(here.loads_s[routing] / there.host_s)
         if there.host_s and routing in here.loads_s
         else None
-        for routing in ROUTINGS
+        for routing in design.routings
         if routing != "adaptive"
     }
     best = there.ran_s.get("adaptive")
     slowed = {
         routing: a.slowdown(here.ran_s[routing] / best) if best and routing in here.ran_s else None
-        for routing in ROUTINGS
+        for routing in design.routings
     }
+    (adaptive,) = (routing for routing in design.routings if routing in _ADAPTIVE)
     apart = {
         routing: None if estimate is None or slow is None else 100 * (slow / estimate - 1)
         for routing, slow in slowed.items()
     }
     because = {
-        routing: _because(far, slowed[routing], loads.get(routing), apart["adaptive"])
+        routing: _because(routing, far, slowed[routing], loads.get(routing), apart[adaptive])
         for routing, far in apart.items()
     }
     return {
@@ -303,7 +333,7 @@ def _row(
 
 
 def _because(
-    far: float | None, slow: float | None, loads: float | None, adaptive: float | None
+    routing: str, far: float | None, slow: float | None, loads: float | None, adaptive: float | None
 ) -> str | None:
     """Why packets and the estimate are apart; None if they are not."""
     most = 100 * APART
@@ -311,12 +341,16 @@ def _because(
         return None
     if far < 0:
         return "quicker"
+    if routing == "ugal":
+        return "split" if loads is not None and slow <= (1 + APART) * loads else "bursts"
     if loads is not None and abs(slow / loads - 1) <= APART:
         return "collisions"
     return "blocking" if loads is not None and adaptive is not None and adaptive <= most else "bursts"
 
 
-def _mix(rows: Sequence[Mapping[str, Any]], applications: Sequence[Application]) -> dict[str, Any]:
+def _mix(
+    rows: Sequence[Mapping[str, Any]], applications: Sequence[Application], routings: Sequence[str]
+) -> dict[str, Any]:
     """The mix: every application by its weight, every order alike; None where one is missing."""
     weights = {a.name: a.weight for a in applications}
     orders = len(rows) / len(applications)
@@ -329,5 +363,5 @@ def _mix(rows: Sequence[Mapping[str, Any]], applications: Sequence[Application])
 
     return {
         "estimate": mean([row["estimate"] for row in rows]),
-        "slowdown": {routing: mean([row["slowdown"][routing] for row in rows]) for routing in ROUTINGS},
+        "slowdown": {routing: mean([row["slowdown"][routing] for row in rows]) for routing in routings},
     }
