@@ -88,7 +88,7 @@ def test_the_first_line_says_what_was_simulated(netloom, plan):
         text.splitlines()[0]
         == "3 networks were run packet by packet; all other designs rest on the model alone"
     )
-    assert "collisions: tables, or minimal ways, put more on a link than the bound" in text
+    assert "collisions: tables, or minimal ways, put more on a link than the estimate has" in text
     assert nl.plan(netloom.folder / "plan.toml", by_packets=True)["judged"]["routings"] == [
         "ftree",
         "adaptive",

@@ -9,10 +9,9 @@ the messages of a phase are sent at once, and what is no wire time takes as long
 
 Where packets and the estimate are more than `APART` apart, `because` says why, by what is measured:
 `collisions` (the loads of the tables, or of random minimal ways, say as much as the packets do), `blocking`
-(they do not, and adaptively routed packets are as quick as estimated), `split` (`ugal` does not find the best
-split of ways; packets are no slower than the loads of random minimal ways or random detours, whichever is
-less), `bursts` (adaptively routed packets are slow, too), `quicker` (than estimated: a recorded run waits,
-and transfers take place meanwhile; or the run that it is against had queues of its own).
+(they do not, and adaptively routed packets are as quick as estimated), `bursts` (adaptively routed packets
+are slow, too), `quicker` (than estimated: a recorded run waits, and transfers take place meanwhile; or the
+run that it is against had queues of its own; or, on a dragonfly, `ugal` splits better than random ways do).
 """
 
 from __future__ import annotations
@@ -234,9 +233,7 @@ def _measured(design: _Design, a: Application, hosts: Sequence[Sequence[int]], u
         if design.which == "dragonfly":
             # As its estimate on the front: the tables' bound is that of any ways at all.
             ratio, host = loaded(network, a, hosts, until), cell.host_s or 0.0
-            cell.bound_s = host * ratio["best"]
-            cell.loads_s |= {"minimal": host * ratio["minimal"]}
-            cell.loads_s |= {"ugal": host * min(ratio["minimal"], ratio["valiant"])}
+            cell.bound_s, cell.loads_s["minimal"] = host * ratio["better"], host * ratio["minimal"]
         for routing in design.routings:
             if routing in cell.refused:
                 continue
@@ -302,7 +299,7 @@ def _row(
         if there.host_s and routing in here.loads_s
         else None
         for routing in design.routings
-        if routing != "adaptive"
+        if routing not in _ADAPTIVE
     }
     best = there.ran_s.get("adaptive")
     slowed = {
@@ -315,7 +312,7 @@ def _row(
         for routing, slow in slowed.items()
     }
     because = {
-        routing: _because(routing, far, slowed[routing], loads.get(routing), apart[adaptive])
+        routing: _because(far, slowed[routing], loads.get(routing), apart[adaptive])
         for routing, far in apart.items()
     }
     return {
@@ -333,7 +330,7 @@ def _row(
 
 
 def _because(
-    routing: str, far: float | None, slow: float | None, loads: float | None, adaptive: float | None
+    far: float | None, slow: float | None, loads: float | None, adaptive: float | None
 ) -> str | None:
     """Why packets and the estimate are apart; None if they are not."""
     most = 100 * APART
@@ -341,8 +338,6 @@ def _because(
         return None
     if far < 0:
         return "quicker"
-    if routing == "ugal":
-        return "split" if loads is not None and slow <= (1 + APART) * loads else "bursts"
     if loads is not None and abs(slow / loads - 1) <= APART:
         return "collisions"
     return "blocking" if loads is not None and adaptive is not None and adaptive <= most else "bursts"

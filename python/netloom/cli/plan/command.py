@@ -34,8 +34,8 @@ ASSUMPTIONS = (
 
 DRAGONFLIES = (
     "dragonflies: cables within a group are {:g} m long, the cheapest of the catalogue, those between groups "
-    "as those of spines (of leaves in a plan of two levels); the estimate is by the best split of ways of "
-    "any kind that was found, in the first draw of each order, which no routing need reach"
+    "as those of spines (of leaves in a plan of two levels); the estimate is by random minimal ways or "
+    "random detours, whichever carry more, in the first draw of each order"
 )
 
 

@@ -293,11 +293,11 @@ def _judged(result: Mapping[str, Any]) -> str:
 
 
 REASONS = {
-    "collisions": "tables, or minimal ways, put more on a link than the bound: loads say it, too",
+    "collisions": "tables, or minimal ways, put more on a link than the estimate has: loads say it, too",
     "blocking": "packets wait behind others: loads do not say it, and adaptively routed packets are quick",
-    "split": "ugal does not find the best split of ways, and is no slower than the better of random ways",
     "bursts": "messages of a phase do not spread evenly in time: adaptively routed packets are slow, too",
-    "quicker": "a recorded run waits, and transfers take place meanwhile; or what it is against had queues",
+    "quicker": "a recorded run waits, and transfers take place meanwhile; or what it is against had queues; "
+    "or ugal splits better than random ways do",
 }
 """Why packets and the estimate are apart, in words."""
 
