@@ -191,7 +191,7 @@ def _judged(result: Mapping[str, Any]) -> Iterator[str]:
         yield "Nothing was: all slowdowns are bounds and estimates by the busiest switch."
         return
     yield (
-        "The applications ran packet by packet on these. Each figure is the mix over its run on the full "
+        "The applications are run packet by packet on these. Each figure is the mix over its run on the full "
         "tree, adaptively routed. All other designs rest on the model alone.\n"
     )
     routings = judged["routings"]
@@ -206,6 +206,8 @@ def _judged(result: Mapping[str, Any]) -> Iterator[str]:
             for one in judged["designs"]
         ],
     )
+    if any(one["slowdown"].get(r, 0.0) is None for one in judged["designs"] for r in routings):
+        yield "\nA mix is empty where an application of it was not run to its end, or has no such routes."
     apart = [
         [
             *(one["which"], row["name"], row["order"], routing),

@@ -21,7 +21,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from netloom import reading
 from netloom.errors import FormatError
@@ -33,7 +33,7 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
-SCHEMES = ("minimal", "valiant")
+SCHEMES: tuple[Literal["minimal", "valiant"], ...] = ("minimal", "valiant")
 """Ways of packets whose loads are told; the estimate has the better of them in every phase."""
 MOST = 24
 """Dragonflies whose loads are computed."""

@@ -8,10 +8,12 @@ the plan does not tell runs as it was recorded, and the ratio of the run times i
 the messages of a phase are sent at once, and what is no wire time takes as long as before: 1 - f + f (ratio).
 
 Where packets and the estimate are more than `APART` apart, `because` says why, by what is measured:
-`collisions` (the loads of the tables, or of random minimal ways, say as much as the packets do), `blocking`
-(they do not, and adaptively routed packets are as quick as estimated), `bursts` (adaptively routed packets
-are slow, too), `quicker` (than estimated: a recorded run waits, and transfers take place meanwhile; or the
-run that it is against had queues of its own; or, on a dragonfly, `ugal` splits better than random ways do).
+`collisions` (the loads of the tables, or of random minimal ways, say as much as the packets do), `rounds`
+(they do not, but added up round by round they do: what every rank sends to the next one, to the one after
+that, and so on, as exchanges of all with all go), `blocking` (neither does, and adaptively routed packets are
+as quick as estimated), `bursts` (adaptively routed packets are slow, too), `quicker` (than estimated: a
+recorded run waits, and transfers take place meanwhile; or the run that it is against had queues of its own;
+or, on a dragonfly, `ugal` splits better than random ways do).
 """
 
 from __future__ import annotations
@@ -52,6 +54,7 @@ class _Cell:
     host_s: float | None = None
     loads_s: dict[str, float] = field(default_factory=dict)
     ran_s: dict[str, float] = field(default_factory=dict)
+    rounds_s: dict[str, float] = field(default_factory=dict)
     refused: dict[str, str] = field(default_factory=dict)
 
 
@@ -248,7 +251,10 @@ def _measured(design: _Design, a: Application, hosts: Sequence[Sequence[int]], u
                 cell.refused[routing] = str(error)
                 continue
             if ran.stopped is None:
-                cell.ran_s[routing] = ran.end_ps / 1e12
+                ran_s = ran.end_ps / 1e12
+                if routing in tables and ran_s > (1 + APART) * cell.loads_s[routing]:
+                    cell.rounds_s[routing] = _in_rounds(a, network, hosts, tables[routing], until)
+                cell.ran_s[routing] = ran_s
     except TimeoutError:
         pass
     return cell
@@ -282,6 +288,26 @@ def _load(
     cell.bound_s, cell.host_s, cell.loads_s[routing] = bound, host, load
 
 
+def _in_rounds(
+    a: Application,
+    network: Network,
+    hosts: Sequence[Sequence[int]],
+    tables: Routes,
+    until: float | None,
+) -> float:
+    """Seconds of the fullest link of every round, rounds one after the other."""
+    from netloom import _core
+
+    total = 0.0
+    for often, phase in a.phases:
+        for sent in a.rounds(phase, network, hosts):
+            loads = _core.loads(network.fabric, tables, sent, threads=1, time_limit=time_left(until))
+            if loads.stopped is not None:
+                raise TimeoutError
+            total += often * loads.max_seconds
+    return total
+
+
 def _row(
     design: _Design,
     a: Application,
@@ -312,7 +338,9 @@ def _row(
         for routing, slow in slowed.items()
     }
     because = {
-        routing: _because(far, slowed[routing], loads.get(routing), apart[adaptive])
+        routing: _because(
+            far, slowed[routing], loads.get(routing), apart[adaptive], _by_rounds(here, routing)
+        )
         for routing, far in apart.items()
     }
     return {
@@ -329,8 +357,14 @@ def _row(
     }
 
 
+def _by_rounds(cell: _Cell, routing: str) -> bool:
+    """Whether a run takes as long as its rounds do, one after the other."""
+    rounds_s = cell.rounds_s.get(routing, 0.0)
+    return rounds_s > 0 and abs(cell.ran_s[routing] / rounds_s - 1) <= APART
+
+
 def _because(
-    far: float | None, slow: float | None, loads: float | None, adaptive: float | None
+    far: float | None, slow: float | None, loads: float | None, adaptive: float | None, rounds: bool
 ) -> str | None:
     """Why packets and the estimate are apart; None if they are not."""
     most = 100 * APART
@@ -340,6 +374,8 @@ def _because(
         return "quicker"
     if loads is not None and abs(slow / loads - 1) <= APART:
         return "collisions"
+    if rounds:
+        return "rounds"
     return "blocking" if loads is not None and adaptive is not None and adaptive <= most else "bursts"
 
 
