@@ -295,7 +295,7 @@ def _judged(result: Mapping[str, Any]) -> str:
 REASONS = {
     "collisions": "tables, or minimal ways, put more on a link than the estimate has: loads say it, too",
     "rounds": "tables put more on a link in every round of an exchange than in all: loads of rounds say it",
-    "blocking": "packets wait behind others: loads do not say it, and adaptively routed packets are quick",
+    "blocking": "packets wait behind others, or recorded messages follow each other: adaptive ones are quick",
     "bursts": "messages of a phase do not spread evenly in time: adaptively routed packets are slow, too",
     "quicker": "a recorded run waits, and transfers take place meanwhile; or what it is against had queues; "
     "or ugal splits better than random ways do",
