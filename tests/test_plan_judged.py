@@ -88,7 +88,7 @@ def test_the_first_line_says_what_was_simulated(netloom, plan):
         text.splitlines()[0]
         == "3 networks were run packet by packet; all other designs rest on the model alone"
     )
-    assert "collisions: tables put more on a link than the bound" in text
+    assert "collisions: tables, or minimal ways, put more on a link than the estimate has" in text
     assert nl.plan(netloom.folder / "plan.toml", by_packets=True)["judged"]["routings"] == [
         "ftree",
         "adaptive",
@@ -382,3 +382,31 @@ def test_phases_of_a_trace_are_stretched_as_the_plan_stretches_them(paths):
     # Leaves of 32 hosts, so that a copy's share of its pod's cables is as with all copies.
     assert len(ft.phases) == 4
     assert 1 + 0.5 * (bound / wire - 1) == pytest.approx(on["slowdown"]["estimate"], rel=1e-9)
+
+
+def test_rounds_that_collide_are_told_apart_from_packets_that_wait(netloom, plan, paths):
+    """All 12 send to all, round by round; tables are balanced over all rounds, and not in each."""
+    from netloom.planning import judged as judging
+    from netloom.planning.placed import Application, Network
+
+    network = Network.of("two-level:leaves=3,hosts=4,spines=2,cables=2", 40)
+    told = {"kind": "pattern", "told": True, "source": "all-to-all", "ranks_per_host": 1, "name": "all"}
+    traffic = nl.Traffic.pattern("all-to-all:ranks=12")
+    a = Application(told, 1.0, 1.0, 12, 1, traffic)
+    hosts = [list(range(12))]
+    rounds = list(a.rounds(traffic, network, hosts))
+    assert len(rounds) == 11
+    assert sum(one.total_bytes for one in rounds) == traffic.total_bytes
+    for apart, one in enumerate(rounds, 1):
+        assert list(one.indices) == [(k + apart) % 12 for k in range(12)]
+    fabric = network.fabric
+    assert fabric.hosts == 12
+    tables = _core.route("ftree", fabric)
+    each = [nl.loads(fabric, tables, one).max_seconds for one in rounds]
+    assert judging._in_rounds(a, network, hosts, tables, None) == pytest.approx(sum(each))
+    cell = judging._Cell(ran_s={"ftree": 1.1}, rounds_s={"ftree": 1.0})
+    assert judging._by_rounds(cell, "ftree")
+    assert not judging._by_rounds(judging._Cell(ran_s={"ftree": 1.1}), "ftree")
+    assert judging._because(50.0, 1.5, 1.0, 0.0, True) == "rounds"
+    assert judging._because(50.0, 1.5, 1.0, 0.0, False) == "blocking"
+    assert judging._because(50.0, 1.5, 1.4, 0.0, True) == "collisions"

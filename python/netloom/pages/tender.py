@@ -75,6 +75,7 @@ def _lines(document: Mapping[str, Any]) -> Iterator[str]:
     named = _named(result)
     yield from _chosen(result, named, money)
     yield from _front(result, money)
+    yield from _dragonflies(result, money)
     yield from _applications(result)
     yield from _judged(result)
     yield from _failures(named)
@@ -111,6 +112,29 @@ def _front(result: Mapping[str, Any], money: str) -> Iterator[str]:
     if len(kept) < len(front):
         yield f"{len(kept)} of {len(front)} designs; the JSON result has all.\n"
     yield from _designs([(str(n + 1), front[n]) for n in kept], result["hosts"], money)
+
+
+def _dragonflies(result: Mapping[str, Any], money: str) -> Iterator[str]:
+    found = result["dragonflies"]
+    if found is None:
+        return
+    yield "\n## Dragonflies in the same front\n"
+    on = {row["number"] for row in found["front"] if row["family"] == "dragonfly"}
+    head = ["", f"{money} a host", "bound", "estimate", "minimal ways", "Valiant's", "switches", "spec"]
+    rows = [
+        [
+            "on the front" if n in on else "",
+            f"{one['price_per_host']:,.0f}",
+            *(f"{one['slowdown'][what]:.3f}" for what in ("bound", "estimate", "minimal", "valiant")),
+            f"{one['groups']} x {one['switches_per_group']}",
+            f"`{one['spec']}`",
+        ]
+        for n, one in enumerate(found["designs"])
+    ]
+    yield from _table(head, rows)
+    if found["chosen"] is not None:
+        best = found["front"][found["chosen"]]
+        yield f"\nOf both families the goal prefers a {best['family']}: `{best['spec']}`"
 
 
 def _designs(listed: Designs, hosts: int, money: str) -> Iterator[str]:
@@ -167,7 +191,7 @@ def _judged(result: Mapping[str, Any]) -> Iterator[str]:
         yield "Nothing was: all slowdowns are bounds and estimates by the busiest switch."
         return
     yield (
-        "The applications ran packet by packet on these. Each figure is the mix over its run on the full "
+        "The applications are run packet by packet on these. Each figure is the mix over its run on the full "
         "tree, adaptively routed. All other designs rest on the model alone.\n"
     )
     routings = judged["routings"]
@@ -176,12 +200,14 @@ def _judged(result: Mapping[str, Any]) -> Iterator[str]:
         [
             [
                 one["which"],
-                *(_figure(slow) for slow in (one["estimate"], *(one["slowdown"][r] for r in routings))),
+                *(_figure(slow) for slow in (one["estimate"], *(one["slowdown"].get(r) for r in routings))),
                 f"`{one['spec']}`",
             ]
             for one in judged["designs"]
         ],
     )
+    if any(one["slowdown"].get(r, 0.0) is None for one in judged["designs"] for r in routings):
+        yield "\nA mix is empty where an application of it was not run to its end, or has no such routes."
     apart = [
         [
             *(one["which"], row["name"], row["order"], routing),

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from netloom.planning.dragonflies import dragonflies as of_groups
 from netloom.planning.failures import after_failures
 from netloom.planning.growth import growth
 from netloom.planning.judged import judged
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from netloom._core import Fabric
 
 
-@checked()
+@checked(dragonflies=(0.0, 10_000.0))
 def plan(
     source: str | os.PathLike[str],
     *,
@@ -30,6 +31,7 @@ def plan(
     by_packets: bool = False,
     today: str | os.PathLike[str] | None = None,
     failures: bool = False,
+    dragonflies: float | None = None,
 ) -> dict[str, Any]:
     """Designs for the machine of a plan: counted, priced, and how much they slow its applications.
 
@@ -56,6 +58,9 @@ def plan(
     failures : bool, default False
         Whether to tell what is left of throughput after the worst cable, spine and core, and after 1 % of
         cables, of the chosen design, the full one and those compared.
+    dragonflies : float, optional
+        Length of a cable within a group, m: dragonflies stand in one front with the trees, and the best of
+        them is run packet by packet, as well.
 
     Returns
     -------
@@ -94,7 +99,11 @@ def plan(
     for one in every(result):
         one["growth"] = growth(one, result)
         one["after_failure"] = None
-    result["judged"] = None
+    result["judged"] = result["dragonflies"] = None
+    if dragonflies is not None:
+        result["dragonflies"] = of_groups(
+            source, result, local_m=dragonflies, threads=threads, until=until, progress=progress
+        )
     if by_packets or has is not None:
         result["judged"] = judged(source, result, today=has, threads=threads, until=until, progress=progress)
     if failures:

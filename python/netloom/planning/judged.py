@@ -1,17 +1,19 @@
 """Designs judged: what the applications of a plan take on them by loads and by packets, beside the estimate.
 
 Every application runs in every order of the plan (of one that is drawn, its first draw) on each design with
-the tables of `ftree`, adaptively, and with tables that are optimised for it. All are against one run: on the
-same hosts of the cheapest tree without taper, adaptively. As many copies run as fit, fewer where they would
-send too much to wait for. A trace whose share the plan does not tell runs as it was recorded, and the ratio
-of the run times is its slowdown. Of all else the messages of a phase are sent at once, and what is no wire
-time takes as long as before: 1 - f + f (ratio).
+the tables of `ftree`, adaptively, and with tables that are optimised for it; on a dragonfly with `dla`,
+`ugal` and `minimal`. All are against one run: on the same hosts of the cheapest tree without taper,
+adaptively. As many copies run as fit, fewer where they would send too much to wait for. A trace whose share
+the plan does not tell runs as it was recorded, and the ratio of the run times is its slowdown. Of all else
+the messages of a phase are sent at once, and what is no wire time takes as long as before: 1 - f + f (ratio).
 
 Where packets and the estimate are more than `APART` apart, `because` says why, by what is measured:
-`collisions` (the loads of the tables say as much as the packets do), `blocking` (they do not, and adaptively
-routed packets are as quick as estimated), `bursts` (adaptively routed packets are slow, too), `quicker` (than
-estimated: a recorded run waits, and transfers take place meanwhile; or the run that it is against had queues
-of its own).
+`collisions` (the loads of the tables, or of random minimal ways, say as much as the packets do), `rounds`
+(they do not, but added up round by round they do: what every rank sends to the next one, to the one after
+that, and so on, as exchanges of all with all go), `blocking` (neither does, and adaptively routed packets are
+as quick as estimated), `bursts` (adaptively routed packets are slow, too), `quicker` (than estimated: a
+recorded run waits, and transfers take place meanwhile; or the run that it is against had queues of its own;
+or, on a dragonfly, `ugal` splits better than random ways do).
 """
 
 from __future__ import annotations
@@ -22,6 +24,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from netloom.errors import FabricError, NetloomError
+from netloom.planning.dragonflies import loaded, preferred
 from netloom.planning.placed import Application, Network, busiest_host, time_left
 from netloom.planning.pool import each
 from netloom.planning.runs import scenario_of
@@ -31,6 +34,10 @@ if TYPE_CHECKING:
 
 ROUTINGS = ("ftree", "adaptive", "optimized")
 """Tables of every day, the least loaded way packet by packet, and tables made for the application."""
+OF_DRAGONFLIES = ("dla", "ugal", "minimal")
+"""Tables of minimal ways; minimal way or detour, packet by packet; minimal ways drawn packet by packet."""
+_TABLES = ("ftree", "optimized", "dla")
+_ADAPTIVE = ("adaptive", "ugal")
 MOST_PACKETS = 1_000_000
 """Packets that the copies of an application may send in a run, unless one copy sends more."""
 APART = 0.15
@@ -47,6 +54,7 @@ class _Cell:
     host_s: float | None = None
     loads_s: dict[str, float] = field(default_factory=dict)
     ran_s: dict[str, float] = field(default_factory=dict)
+    rounds_s: dict[str, float] = field(default_factory=dict)
     refused: dict[str, str] = field(default_factory=dict)
 
 
@@ -58,6 +66,7 @@ class _Design:
     spec: str
     network: Network
     hosts: int
+    routings: tuple[str, ...] = ROUTINGS
 
 
 def judged(
@@ -113,6 +122,9 @@ def judged(
         _Design(which, one["spec"], Network.of(one["spec"], speed), result["hosts"])
         for which, one in named(result)
     ]
+    if (dragonfly := preferred(result)) is not None:
+        network = Network.of(dragonfly["spec"], speed)
+        designs.append(_Design("dragonfly", dragonfly["spec"], network, result["hosts"], OF_DRAGONFLIES))
     if today is not None:
         designs.append(_of_today(*today, applications, result["hosts"]))
     reference = next(one for one in designs if one.spec == full["spec"])
@@ -139,7 +151,7 @@ def judged(
     rows = []
     for design in designs:
         of = [
-            _row(a, order, places[a.name, order, design.hosts], here, there)
+            _row(design, a, order, places[a.name, order, design.hosts], here, there)
             for a in applications
             for order in result["orders"]
             for here, there in [
@@ -147,12 +159,18 @@ def judged(
             ]
         ]
         rows.append(
-            {"which": design.which, "spec": design.spec, **_mix(of, applications), "applications": of}
+            {
+                "which": design.which,
+                "spec": design.spec,
+                **_mix(of, applications, design.routings),
+                "applications": of,
+            }
         )
-    return {"routings": list(ROUTINGS), "designs": rows}
+    routings = dict.fromkeys(routing for design in designs for routing in design.routings)
+    return {"routings": list(routings), "designs": rows}
 
 
-_FIRST = {"chosen": 0, "today": 1}
+_FIRST = {"chosen": 0, "today": 1, "dragonfly": 2}
 
 
 def named(result: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any]]]:
@@ -200,9 +218,11 @@ def _measured(design: _Design, a: Application, hosts: Sequence[Sequence[int]], u
     try:
         time_left(until)
         placed = list(a.on(network, hosts))
-        for routing in ("ftree", "optimized"):
+        for routing in design.routings:
+            if routing not in _TABLES:
+                continue
             try:
-                if routing == "ftree":
+                if routing != "optimized":
                     tables[routing] = _core.route(routing, network.fabric, threads=1)
                 else:
                     whole = a.placed(a.traffic, network, hosts)
@@ -213,7 +233,11 @@ def _measured(design: _Design, a: Application, hosts: Sequence[Sequence[int]], u
                 if own:
                     raise
                 cell.refused[routing] = str(error)
-        for routing in ROUTINGS:
+        if design.which == "dragonfly":
+            # As its estimate on the front: the tables' bound is that of any ways at all.
+            ratio, host = loaded(network, a, hosts, until), cell.host_s or 0.0
+            cell.bound_s, cell.loads_s["minimal"] = host * ratio["better"], host * ratio["minimal"]
+        for routing in design.routings:
             if routing in cell.refused:
                 continue
             try:
@@ -227,7 +251,11 @@ def _measured(design: _Design, a: Application, hosts: Sequence[Sequence[int]], u
                 cell.refused[routing] = str(error)
                 continue
             if ran.stopped is None:
-                cell.ran_s[routing] = ran.end_ps / 1e12
+                ran_s = ran.end_ps / 1e12
+                # A recorded run waits: its seconds are not those of its bytes.
+                if not a.runs and routing in tables and ran_s > (1 + APART) * cell.loads_s[routing]:
+                    cell.rounds_s[routing] = _in_rounds(a, network, hosts, tables[routing], until)
+                cell.ran_s[routing] = ran_s
     except TimeoutError:
         pass
     return cell
@@ -261,8 +289,33 @@ def _load(
     cell.bound_s, cell.host_s, cell.loads_s[routing] = bound, host, load
 
 
+def _in_rounds(
+    a: Application,
+    network: Network,
+    hosts: Sequence[Sequence[int]],
+    tables: Routes,
+    until: float | None,
+) -> float:
+    """Seconds of the fullest link of every round, rounds one after the other."""
+    from netloom import _core
+
+    total = 0.0
+    for often, phase in a.phases:
+        for sent in a.rounds(phase, network, hosts):
+            loads = _core.loads(network.fabric, tables, sent, threads=1, time_limit=time_left(until))
+            if loads.stopped is not None:
+                raise TimeoutError
+            total += often * loads.max_seconds
+    return total
+
+
 def _row(
-    a: Application, order: str, places: Sequence[Sequence[int]], here: _Cell, there: _Cell
+    design: _Design,
+    a: Application,
+    order: str,
+    places: Sequence[Sequence[int]],
+    here: _Cell,
+    there: _Cell,
 ) -> dict[str, Any]:
     """An application in an order: bound, loads and packets against the full tree, and why they are apart."""
     estimate = None
@@ -272,20 +325,23 @@ def _row(
         routing: a.estimate(here.loads_s[routing] / there.host_s)
         if there.host_s and routing in here.loads_s
         else None
-        for routing in ROUTINGS
-        if routing != "adaptive"
+        for routing in design.routings
+        if routing not in _ADAPTIVE
     }
     best = there.ran_s.get("adaptive")
     slowed = {
         routing: a.slowdown(here.ran_s[routing] / best) if best and routing in here.ran_s else None
-        for routing in ROUTINGS
+        for routing in design.routings
     }
+    (adaptive,) = (routing for routing in design.routings if routing in _ADAPTIVE)
     apart = {
         routing: None if estimate is None or slow is None else 100 * (slow / estimate - 1)
         for routing, slow in slowed.items()
     }
     because = {
-        routing: _because(far, slowed[routing], loads.get(routing), apart["adaptive"])
+        routing: _because(
+            far, slowed[routing], loads.get(routing), apart[adaptive], _by_rounds(here, routing)
+        )
         for routing, far in apart.items()
     }
     return {
@@ -302,8 +358,14 @@ def _row(
     }
 
 
+def _by_rounds(cell: _Cell, routing: str) -> bool:
+    """Whether a run takes as long as its rounds do, one after the other."""
+    rounds_s = cell.rounds_s.get(routing, 0.0)
+    return rounds_s > 0 and abs(cell.ran_s[routing] / rounds_s - 1) <= APART
+
+
 def _because(
-    far: float | None, slow: float | None, loads: float | None, adaptive: float | None
+    far: float | None, slow: float | None, loads: float | None, adaptive: float | None, rounds: bool
 ) -> str | None:
     """Why packets and the estimate are apart; None if they are not."""
     most = 100 * APART
@@ -313,10 +375,14 @@ def _because(
         return "quicker"
     if loads is not None and abs(slow / loads - 1) <= APART:
         return "collisions"
+    if rounds:
+        return "rounds"
     return "blocking" if loads is not None and adaptive is not None and adaptive <= most else "bursts"
 
 
-def _mix(rows: Sequence[Mapping[str, Any]], applications: Sequence[Application]) -> dict[str, Any]:
+def _mix(
+    rows: Sequence[Mapping[str, Any]], applications: Sequence[Application], routings: Sequence[str]
+) -> dict[str, Any]:
     """The mix: every application by its weight, every order alike; None where one is missing."""
     weights = {a.name: a.weight for a in applications}
     orders = len(rows) / len(applications)
@@ -329,5 +395,5 @@ def _mix(rows: Sequence[Mapping[str, Any]], applications: Sequence[Application])
 
     return {
         "estimate": mean([row["estimate"] for row in rows]),
-        "slowdown": {routing: mean([row["slowdown"][routing] for row in rows]) for routing in ROUTINGS},
+        "slowdown": {routing: mean([row["slowdown"][routing] for row in rows]) for routing in routings},
     }

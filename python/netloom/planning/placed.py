@@ -125,8 +125,18 @@ class Application:
         """How often each phase happens, and what copies of it on these hosts send, host to host."""
         return ((often, self.placed(phase, network, hosts)) for often, phase in self.phases)
 
-    def placed(self, traffic: Traffic, network: Network, hosts: Sequence[Sequence[int]]) -> Traffic:
-        """Rank to rank as host to host, for all copies."""
+    def rounds(self, traffic: Traffic, network: Network, hosts: Sequence[Sequence[int]]) -> Iterator[Traffic]:
+        """The same in turn: what every rank sends to the next one, to the one after that, and so on."""
+        import numpy as np
+
+        sender = np.repeat(np.arange(traffic.endpoints), np.diff(traffic.indptr))
+        apart = (np.asarray(traffic.indices, np.int64) - sender) % traffic.endpoints
+        return (self.placed(traffic, network, hosts, apart == one) for one in np.unique(apart))
+
+    def placed(
+        self, traffic: Traffic, network: Network, hosts: Sequence[Sequence[int]], only: Any = slice(None)
+    ) -> Traffic:
+        """Rank to rank as host to host, for all copies; `only` some of the entries."""
         import numpy as np
 
         from netloom import Traffic
@@ -134,8 +144,9 @@ class Application:
         sender = np.repeat(np.arange(traffic.endpoints), np.diff(traffic.indptr))
         at = np.asarray(network.hosts)[np.asarray(hosts)]
         rank_at = np.repeat(at, int(self.told["ranks_per_host"]), axis=1)
-        source, target = (rank_at[:, ranks].ravel() for ranks in (sender, np.asarray(traffic.indices)))
-        sent = np.tile(np.asarray(traffic.data), len(hosts))
+        ends = (sender[only], np.asarray(traffic.indices)[only])
+        source, target = (rank_at[:, ranks].ravel() for ranks in ends)
+        sent = np.tile(np.asarray(traffic.data)[only], len(hosts))
         between = source != target
         return Traffic.from_triples(network.fabric, source[between], target[between], sent[between])
 

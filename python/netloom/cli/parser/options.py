@@ -44,6 +44,7 @@ OPTIONS: dict[str, tuple[str, str]] = {
     "--depth": ("int", "levels of load below the maximum"),
     "--deviations": ("float", "how many standard errors a difference must have"),
     "--dpi": ("int", "pixels an inch"),
+    "--dragonflies": ("float", "metres of a cable within a group of dragonflies that are looked at, too"),
     "--each": ("float", "seconds that one recovery or one model may take"),
     "--ecn-bytes": ("int", "a queue's length from which packets are marked"),
     "--endpoints": ("int", "how many endpoints a pattern has"),

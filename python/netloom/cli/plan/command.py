@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from netloom.cli.plan import report
 from netloom.cli.shared.exits import UsageError
 from netloom.cli.shared.guard import TooLate
-from netloom.cli.shared.options import Computing
+from netloom.cli.shared.options import Computing, within
 from netloom.cli.shared.run import Run
 from netloom.findings import finding
 from netloom.session.sources import ending, is_stdin
@@ -32,6 +32,12 @@ ASSUMPTIONS = (
     "the run time on a network without taper; of traces by packets, unless the plan gives it",
 )
 
+DRAGONFLIES = (
+    "dragonflies: cables within a group are {:g} m long, the cheapest of the catalogue, those between groups "
+    "as those of spines (of leaves in a plan of two levels); the estimate is by random minimal ways or "
+    "random detours, whichever carry more, in the first draw of each order"
+)
+
 
 def plan(
     plan: Path,
@@ -40,6 +46,7 @@ def plan(
     by_packets: bool = False,
     today: str | None = None,
     failures: bool = False,
+    dragonflies: Annotated[float | None, within(0.0, 10_000.0)] = None,
     options: Computing | None = None,
 ) -> int:
     """Which network for a machine that is to be bought, and for which applications.
@@ -60,12 +67,15 @@ def plan(
         The fabric that the site has (a dump or a spec): run them there, too. It is judged, not redesigned.
     failures
         Tell what is left of throughput after the worst cable, spine and core, and after 1 % of cables.
+    dragonflies
+        Set dragonflies in one front with the trees, with cables of so many metres within a group.
     options
         Common options; `--seed` overrides the plan's, `-o` writes the result (.json, .csv), or a page for a
         tender (.html, .md).
     """
     from netloom.planning.answer import fail, present
     from netloom.planning.answer import plan as planned
+    from netloom.planning.dragonflies import dragonflies as of_groups
     from netloom.planning.judged import judged
 
     if is_stdin(str(plan)):
@@ -86,10 +96,16 @@ def plan(
             # Which designs are best is known once all are counted.
             raise TooLate(options.time_limit or 0.0) from None
     run.keeps()
+    result["dragonflies"] = None
 
     def until() -> float | None:
         return None if run.left is None else time.monotonic() + run.left
 
+    if dragonflies is not None:
+        with run.timed("dragonflies"), run.progress("dragonflies") as progress:
+            result["dragonflies"] = of_groups(
+                plan, result, local_m=dragonflies, threads=options.threads, until=until(), progress=progress
+            )
     if by_packets or has is not None:
         with run.timed("judge"), run.progress("judge") as progress:
             result["judged"] = judged(
@@ -100,8 +116,10 @@ def plan(
             fail(plan, result, threads=options.threads, until=until(), progress=progress)
     for role, path in _files(plan):
         run.read(role, path)
-    late = report.unjudged(result) or (failures and report.unfailed(result))
+    late = report.unjudged(result) or (failures and report.unfailed(result)) or report.uncounted(result)
     result["assumptions"] = [report.first(result), *ASSUMPTIONS]
+    if result["dragonflies"] is not None:
+        result["assumptions"].append(DRAGONFLIES.format(dragonflies))
     result["findings"] = [finding(kind, text) for kind, text in _doubts(result, has)]
     del result["notes"]
     if kind is not None:
@@ -140,6 +158,9 @@ def _doubts(result: Mapping[str, Any], today: tuple[str, Fabric] | None) -> list
         found.append(("better-compared", text))
     if late := report.unjudged(result):
         found.append(("not-judged", f"the time limit came before all runs were over: {', '.join(late)}"))
+    if late := report.uncounted(result):
+        text = f"the time limit came before loads of all dragonflies were known: {', '.join(late)}"
+        found.append(("not-judged", text))
     if late := report.unfailed(result):
         text = f"the time limit came before all failures were looked at: {', '.join(late)}"
         found.append(("not-judged", text))

@@ -48,7 +48,7 @@ def text(result: Mapping[str, Any]) -> str:
     beside += [("compared", one) for one in result["compared"]]
     if beside:
         parts += ["", "beside it", _designs(beside, currency, result["hosts"])]
-    parts += ["", *TERMS, "", _applications(result)]
+    parts += ["", *TERMS, *_dragonflies(result), "", _applications(result)]
     if result["judged"]:
         parts += ["", _judged(result), *_apart(result["judged"])]
     parts += _failures(result)
@@ -76,6 +76,11 @@ def unjudged(result: Mapping[str, Any]) -> list[str]:
             for routing, slow in row["slowdown"].items()
         )
     ]
+
+
+def uncounted(result: Mapping[str, Any]) -> list[str]:
+    """Dragonflies whose loads were not known at the time limit."""
+    return list(result["dragonflies"]["late"]) if result["dragonflies"] is not None else []
 
 
 def refused(result: Mapping[str, Any]) -> dict[str, str]:
@@ -116,9 +121,10 @@ def rows(result: Mapping[str, Any]) -> list[dict[str, Any]]:
     ]
     listed += [("full", result["full"])] if result["full"] else []
     listed += [("compared", one) for one in result["compared"]]
-    return [
+    found = [
         {
             "kind": kind,
+            "family": "tree",
             "spec": one["spec"],
             "radix": one["radix"],
             "levels": one["levels"],
@@ -140,6 +146,14 @@ def rows(result: Mapping[str, Any]) -> list[dict[str, Any]]:
         }
         for kind, one in listed
     ]
+    for one in (result["dragonflies"] or {}).get("designs", ()):
+        row: dict[str, Any] = dict.fromkeys(found[0])
+        row |= {"kind": "dragonfly", "family": "dragonfly", "hosts_per_leaf": one["hosts_per_switch"]}
+        row |= {key: one[key] for key in ("spec", "radix", "switches", "spare_ports", "price")}
+        row |= {key: one[key] for key in ("price_per_host", "power_w", "pays_below")}
+        row["cables"] = _joined([cable["count"] for cable in one["cables"]])
+        found.append(row | {key: one["slowdown"][key] for key in ("bound", "estimate")})
+    return found
 
 
 def _joined(numbers: Sequence[float]) -> str:
@@ -220,6 +234,43 @@ def _designs(listed: Sequence[tuple[str, Mapping[str, Any]]], currency: str, hos
     return render.table([*header, "spec"], cells, right=[*range(1, 7), 9, *([10] if pays else [])])
 
 
+def _dragonflies(result: Mapping[str, Any]) -> list[str]:
+    """Dragonflies, and where they stand in one front with the trees."""
+    found = result["dragonflies"]
+    if found is None:
+        return []
+    (local, between) = found["cables"]
+    bought = " and ".join(
+        f"{one['level']} cables {one['kind']}, {one['length_m']:g} m, {one['price']:,.2f}"
+        for one in (local, between)
+    )
+    title = f"dragonflies ({len(found['designs'])} of {found['counted']:,} counted; {bought})"
+    if not found["counted"]:
+        return ["", "dragonflies: no such switches make one of three groups or more"]
+    on = {row["number"] for row in found["front"] if row["family"] == "dragonfly"}
+    best = None if found["chosen"] is None else found["front"][found["chosen"]]
+    cells = [
+        [
+            "chosen" if best is not None and best["spec"] == one["spec"] else "front" if n in on else "",
+            f"{one['price'] / 1e6:.3f}",
+            f"{one['price_per_host']:,.0f}",
+            *(f"{one['slowdown'][what]:.3f}" for what in ("bound", "estimate", "minimal", "valiant")),
+            f"{one['groups']} of {one['switches_per_group']}",
+            str(one["cables_between_groups"]),
+            one["spec"],
+        ]
+        for n, one in enumerate(found["designs"])
+    ]
+    currency = result["catalogue"]["currency"]
+    header = ["", f"M{currency}", f"{currency} a host", "bound", "estimate", "minimal", "valiant", "groups"]
+    table = render.table([*header, "cables a pair", "spec"], cells, right=[1, 2, 3, 4, 5, 6, 8])
+    trees = len(found["front"]) - len(on)
+    words = f"one front of both by the estimates: {trees} trees and {len(on)} dragonflies"
+    if best is not None:
+        words += f"; the goal prefers a {best['family']}, {best['spec']}"
+    return ["", title, table, words]
+
+
 def _judged(result: Mapping[str, Any]) -> str:
     """What the mix takes in packets, beside the estimate of the same runs."""
     judged = result["judged"]
@@ -229,7 +280,7 @@ def _judged(result: Mapping[str, Any]) -> str:
             row["which"],
             *(
                 "" if slow is None else f"{slow:.3f}"
-                for slow in (row["estimate"], *(row["slowdown"][routing] for routing in routings))
+                for slow in (row["estimate"], *(row["slowdown"].get(routing) for routing in routings))
             ),
             row["spec"],
         ]
@@ -242,10 +293,12 @@ def _judged(result: Mapping[str, Any]) -> str:
 
 
 REASONS = {
-    "collisions": "tables put more on a link than the bound; their loads say as much as packets do",
-    "blocking": "packets wait behind others: loads do not say it, and adaptively routed packets are quick",
+    "collisions": "tables, or minimal ways, put more on a link than the estimate has: loads say it, too",
+    "rounds": "tables put more on a link in every round of an exchange than in all: loads of rounds say it",
+    "blocking": "packets wait behind others, or recorded messages follow each other: adaptive ones are quick",
     "bursts": "messages of a phase do not spread evenly in time: adaptively routed packets are slow, too",
-    "quicker": "a recorded run waits, and transfers take place meanwhile; or what it is against had queues",
+    "quicker": "a recorded run waits, and transfers take place meanwhile; or what it is against had queues; "
+    "or ugal splits better than random ways do",
 }
 """Why packets and the estimate are apart, in words."""
 

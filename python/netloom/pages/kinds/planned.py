@@ -45,6 +45,7 @@ def sections(at: str, result: Mapping[str, Any]) -> list[str]:
             table("The chosen design and those beside it", ["design"], columns, named),
             folded(f"The front: {len(designs):,} designs", front),
         ),
+        _dragonflies(at, result, money),
         *_applications(at, result),
         _judged(at, result),
         _failures(named),
@@ -156,6 +157,39 @@ def _applications(at: str, result: Mapping[str, Any]) -> list[str]:
         ]
         blocks.append(table(f"On {name}", ["application", "order"], columns, rows))
     return [section("Applications", *blocks)] if blocks else []
+
+
+def _dragonflies(at: str, result: Mapping[str, Any], money: str) -> str:
+    # Results before 2026-11-29 know of none.
+    found = result.get("dragonflies")
+    if not found:
+        return ""
+    columns = [
+        Column("price_per_host", f"a host, {money}"),
+        Column("slowdown/bound", "slowdown: bound"),
+        Column("slowdown/estimate", "estimate"),
+        Column("slowdown/minimal", "minimal ways"),
+        Column("slowdown/valiant", "Valiant's detours"),
+        Column("groups", "groups"),
+        Column("switches_per_group", "switches of each"),
+        Column("cables_between_groups", "cables a pair of groups"),
+        Column("spec", "spec", "text"),
+    ]
+    where = f"{at}/dragonflies"
+    rows = [Row([str(n + 1)], f"{where}/designs/{n}", one) for n, one in enumerate(found["designs"])]
+    both = [Row([str(n + 1)], f"{where}/front/{n}", one) for n, one in enumerate(found["front"])]
+    front = [
+        Column("family", "family", "text"),
+        Column("price_per_host", f"a host, {money}"),
+        Column("bound", "slowdown: bound"),
+        Column("estimate", "estimate"),
+        Column("spec", "spec", "text"),
+    ]
+    return section(
+        "Dragonflies",
+        table("Dragonflies", ["no."], columns, rows) if rows else "",
+        folded("One front of trees and dragonflies", table("Both families", ["no."], front, both)),
+    )
 
 
 def _judged(at: str, result: Mapping[str, Any]) -> str:
