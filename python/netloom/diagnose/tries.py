@@ -1,4 +1,4 @@
-"""Remedies simulated: the same scenario with other routes, a control, other places or other messages' order."""
+"""Remedies simulated: the same scenario with other routes, a control, other places or another order."""
 
 from __future__ import annotations
 
