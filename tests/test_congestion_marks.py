@@ -13,6 +13,8 @@ import pytest
 
 IB_QUEUE = "examples/congestion/ib-cc-queue.toml"
 IB_VICTIM = "examples/congestion/ib-cc-victim.toml"
+QCN_VICTIM = "examples/congestion/qcn-victim.toml"
+CG = "examples/congestion/cg.toml"
 DCQCN_QUEUE = "examples/congestion/dcqcn-queue.toml"
 DCQCN_VICTIM = "examples/congestion/dcqcn-victim.toml"
 
@@ -152,7 +154,7 @@ def test_a_victim_gets_through_with_dcqcn(examples):
 
 
 def test_a_control_is_switched_off_by_one_option(examples):
-    for scenario in (IB_QUEUE, DCQCN_QUEUE, "examples/congestion/qcn-victim.toml"):
+    for scenario in (IB_QUEUE, DCQCN_QUEUE, QCN_VICTIM):
         run = run_of(examples, scenario, "congestion.control=none", "max_time_ms=1")
         assert "congestion" not in run, scenario
 
@@ -181,6 +183,36 @@ def test_a_control_is_switched_off_by_one_option(examples):
         (DCQCN_QUEUE, "congestion.pmax=1.5", "pmax: expected a number of 0 to 1, found 1.5"),
         (DCQCN_QUEUE, "congestion.g=2", "g: expected a number of 0 to 1, found 2"),
         (DCQCN_QUEUE, "congestion.alpha_timer_us=0", "alpha_timer_us: expected microseconds"),
+        (
+            IB_QUEUE,
+            f"congestion.cct={','.join(['0:1'] * 129)}",
+            "cct: expected at most 128 entries, found 129",
+        ),
+        (IB_QUEUE, "congestion.cct=0:0,0:16384", 'found "0:16384"'),
+        (IB_QUEUE, "congestion.cct=0:0,4:1", 'found "4:1"'),
+        (
+            IB_QUEUE,
+            'congestion={control="ib-cc",ccti_min=50,ccti_limit=20}',
+            "ccti_min: expected at most ccti_limit, 20",
+        ),
+        (
+            IB_QUEUE,
+            'congestion={control="ib-cc",cct="0:0,0:1",ccti_limit=60}',
+            "ccti_limit: expected below the table's 2 entries",
+        ),
+        (IB_QUEUE, "model=fluid", 'expected "none" with the fluid model, whose rates know no queues'),
+        (IB_QUEUE, "congestion.cnp_lane=3", 'congestion has no key "cnp_lane"'),
+        (QCN_VICTIM, "congestion.setpoint_bytes=10MB", "setpoint_bytes: expected at most 663808"),
+        (QCN_VICTIM, "congestion.gain=-0.1", "gain: expected a number of 0 to 1, found -0.1"),
+        (CG, "job.cg.ranks=96", 'job "cg": expected a power of two of ranks, found 96'),
+        # Pause frames are not simulated.
+        (QCN_VICTIM, "hardware.flow_control=pause", 'hardware has no key "flow_control"'),
+        (QCN_VICTIM, "hardware.xoff_bytes=1000", 'hardware has no key "xoff_bytes"'),
+        (
+            QCN_VICTIM,
+            "profile=ethernet",
+            'profile: expected infiniband, codes or aries, found "ethernet"',
+        ),
     ],
 )
 def test_what_cannot_be_is_refused_by_name(examples, scenario, setting, message):
@@ -227,6 +259,27 @@ def test_opensms_own_file_enabled_and_nothing_else_limits_nobody(examples, paths
     assert "congestion" not in examples.result("simulate", IB_VICTIM, "--cc", "off.conf", *short)["runs"][0]
     run = examples.result("simulate", IB_VICTIM, "--cc", "on.conf", *short)["runs"][0]
     assert run["congestion"]["marked_packets"] == run["congestion"]["cuts"] == 0
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("cc_cct 0:1,2", "cc_cct: expected entries shift:multiplier with commas between"),
+        ("cc_ca_cong_setting_ccti_timer 0 ", "expected a service level and its value, such as 0 150"),
+        (
+            "cc_sw_cong_setting_threshold",
+            'cc_sw_cong_setting_threshold: expected a number of 0 to 15, found ""',
+        ),
+        ("cc_sw_cong_setting_threshold 16", 'expected a number of 0 to 15, found "16"'),
+    ],
+)
+def test_half_an_entry_of_opensms_options_is_refused_with_its_line(examples, line, message):
+    (examples.folder / "cc.conf").write_text(f"congestion_control TRUE\n{line}\n")
+    answer = examples("simulate", IB_QUEUE, "--cc", "cc.conf")
+    assert answer.code == 3
+    assert answer.err.startswith("netloom: error: cc.conf:2: ")
+    assert message in answer.err
+    assert answer.err.count("\n") == 1
 
 
 def test_write_cc_needs_infinibands_control(examples):

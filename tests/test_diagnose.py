@@ -411,11 +411,13 @@ def test_a_job_without_an_end_is_judged_by_one_that_has_one(tmp_path):
     text += '[[job]]\nname = "short"\nranks = 4\n'
     text += 'program = { kind = "stream", pattern = "bisection", bytes = 65536, messages = 4 }\n'
     (tmp_path / "s.toml").write_text(text)
-    times = tries.completions(_core.simulate(_core.Scenario.read(tmp_path / "s.toml", []), "ftree").result())
-    assert set(times) == {"short"}
+    result = _core.simulate(_core.Scenario.read(tmp_path / "s.toml", []), "ftree").result()
+    assert [name for name, pace in tries.paces(result).items() if pace.completion_ms] == ["short"]
     finding = Finding("bad-routes", 1.0, [], [0], [0], "other routes", 50.0, [])
-    tried = tries.Trials(tmp_path / "s.toml", [], "ftree", times).of(finding)
-    assert {attempt.what for attempt in tried} == {"routes: optimized", "routes: adaptive"}
+    tried = tries.Trials(tmp_path / "s.toml", [], "ftree", result).of(finding)
+    control = "congestion control on (ib-cc, tuned), which marked no packet"
+    routes = {"routes: optimized", "routes: adaptive", "routes: snooping"}
+    assert {attempt.what for attempt in tried} == {control, *routes}
     assert {attempt.job for attempt in tried} == {"short"}
     assert all(attempt.gain_percent == pytest.approx(0.0, abs=0.1) for attempt in tried)
 
@@ -434,16 +436,92 @@ def test_waiting_in_front_of_even_hosts_says_nothing_without_samples():
 def test_what_neighbours_and_routes_cost_is_tried_without_a_finding(paths):
     """A job beside a bully: alone it is faster, and so it is with routes for both."""
     scenario = paths.examples / "scenarios/neighbour.toml"
-    times = tries.completions(_core.simulate(_core.Scenario.read(scenario, []), "ftree").result())
-    trials = tries.Trials(scenario, [], "ftree", times)
+    result = _core.simulate(_core.Scenario.read(scenario, []), "ftree").result()
+    trials = tries.Trials(scenario, [], "ftree", result)
     told = trials.others([0], routes=True)
     assert [attempt.what for attempt in told[:1]] == ["alone on its hosts"]
-    assert {attempt.what for attempt in told[1:]} == {"routes: optimized", "routes: adaptive"}
+    assert {"routes: optimized", "routes: adaptive"} < {attempt.what for attempt in told[1:]}
+    assert len(told) == 5
     assert told[0].job == trials.scenario.jobs[0].name
     assert told[0].gain_percent > 5
     assert [a.after_ms for a in told[1:]] == sorted(a.after_ms for a in told[1:])
     assert trials.others([], routes=True) == []
     assert len(trials.others([0], routes=False)) == 1
+
+
+HOT = EXAMPLES / "congestion/hot-neighbour.toml"
+
+
+def test_a_control_is_tried_and_who_pays_for_it_is_told():
+    """The same scenario run here with the control's table says the same of both jobs."""
+    plain = _core.Scenario.read(HOT, [])
+    before = _core.simulate(plain, "ftree").result()
+    trials = tries.Trials(HOT, [], "ftree", before)
+    tried = {attempt.what: attempt for attempt in trials.others([0], routes=True)}
+    table = 'congestion={control="ib-cc",settings="tuned"}'
+    after = _core.simulate(_core.Scenario.read(HOT, [table]), "ftree").result()
+    helped = tried["congestion control on (ib-cc, tuned)"]
+    assert helped.before_ms == before["jobs"][0]["completion_ms"]
+    assert helped.after_ms == after["jobs"][0]["completion_ms"] < 0.6 * helped.before_ms
+    (writer,) = helped.slower
+    assert (writer.job, writer.measure) == ("writer", "bytes_per_s")
+    rates = [run["jobs"][1]["bytes"] / run["simulated_ms"] for run in (before, after)]
+    assert writer.worse_percent == pytest.approx(100 * (1 - rates[1] / rates[0]))
+    assert writer.worse_percent > 20
+    # Better routes cost the writer nothing.
+    assert tried["routes: optimized"].slower == ()
+
+
+def test_where_a_control_hurts_it_is_told(tmp_path):
+    """A long incast whose links are full: with the control they are not, and without it again."""
+    path = tmp_path / "s.toml"
+    path.write_text(
+        HOT.read_text().replace('until = "solver"\n', "").replace("messages = 4", "messages = 40")
+    )
+    settings = ["job.solver.program.iterations=1"]
+    on = {a.what: a for a in tries.Trials(path, settings, "ftree").others([1], routes=True)}
+    assert -30 < on["congestion control on (ib-cc, tuned)"].gain_percent < -5
+    settings.append('congestion={control="ib-cc",settings="gran"}')
+    told = {a.what: a for a in tries.Trials(path, settings, "ftree").others([1], routes=True)}
+    off = told["congestion control off"]
+    assert off.gain_percent > 20
+    assert [(job.job, job.measure) for job in off.slower] == [("solver", "completion_ms")]
+    assert not any("control on" in what or "snooping" in what for what in told)
+
+
+def test_a_job_that_does_not_end_with_a_remedy_is_named(netloom):
+    """The control takes the writer past the end of the run."""
+    text = HOT.read_text().replace('until = "solver"\n', "").replace("iterations = 60", "iterations = 20")
+    run = sample(netloom, text.replace("seed = 1", "seed = 1\nmax_time_ms = 2"))
+    for answer in ("json", "text"):
+        said = netloom("diagnose", run, "--try", "--format", answer).out
+        if answer == "text":
+            assert "; slower: writer does not come to its end" in said
+            continue
+        result = json.loads(said)["result"]
+        tried = [one for finding in result["findings"] for one in finding["tried"]] + result["tried"]
+        (control,) = {one["what"]: one for one in tried if "control on" in one["what"]}.values()
+        assert control["slower"] == [
+            {
+                "job": "writer",
+                "measure": "completion_ms",
+                "before": pytest.approx(1.24, abs=0.01),
+                "after": None,
+                "worse_percent": None,
+            }
+        ]
+
+
+def test_what_the_simulator_refuses_is_noted_and_nothing_else_fails(tmp_path):
+    path = tmp_path / "s.toml"
+    path.write_text(
+        SHUFFLE.replace('name = "shuffle"\nfabric', 'name = "shuffle"\nprofile = "codes"\nfabric', 1)
+    )
+    trials = tries.Trials(path, [], "ftree")
+    told = trials.others([0], routes=True)
+    assert {attempt.what for attempt in told} == {"routes: optimized", "routes: adaptive"}
+    assert len(trials.notes) == 2
+    assert all(note.startswith("not tried: ") and 'profile = "codes"' in note for note in trials.notes)
 
 
 def test_links_at_which_packets_wait_are_told_whoever_is_to_blame(netloom):

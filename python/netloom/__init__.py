@@ -105,6 +105,7 @@ if TYPE_CHECKING:
     from netloom.planning.answer import plan
     from netloom.runs.api import RunFolder, read_run
     from netloom.sampling.runs import sample_routings
+    from netloom.simulating.pause import pfc_headroom, pfc_thresholds
     from netloom.simulating.routings import simulate_routings
     from netloom.simulating.varied import simulate_varied
     from netloom.sweeps.api import sweep
@@ -180,6 +181,8 @@ __all__ = [
     "optimize_lmc",
     "optimize_tables",
     "pair_rounds",
+    "pfc_headroom",
+    "pfc_thresholds",
     "place_jobs",
     "plan",
     "read_run",
@@ -229,6 +232,8 @@ _HOMES = {
     "rollback_routes": "netloom.apply.calls",
     "route_changes": "netloom.apply.calls",
     "sample_routings": "netloom.sampling.runs",
+    "pfc_headroom": "netloom.simulating.pause",
+    "pfc_thresholds": "netloom.simulating.pause",
     "simulate_routings": "netloom.simulating.routings",
     "simulate_varied": "netloom.simulating.varied",
     "sweep": "netloom.sweeps.api",

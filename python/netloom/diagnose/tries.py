@@ -1,7 +1,8 @@
-"""Remedies simulated: the same scenario with other routes, other places or another order of messages."""
+"""Remedies simulated: the same scenario with other routes, a control, other places or another order."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -20,11 +21,61 @@ if TYPE_CHECKING:
 _ROUTES = ("optimized", "adaptive", "ftree")
 _ORDERS = ("svafp", "svaf")
 """Strategies that send less at once, for programs that have some."""
+_CONTROL = 'congestion={control="ib-cc",settings="tuned"}'
+_SETPOINT_BYTES = 12_000
+"""Where switches that snoop notice a queue: three packets of 4 KiB, which one packet an input can exceed."""
+_SNOOPED = f'congestion={{control="qcn",setpoint_bytes={_SETPOINT_BYTES},limit=false}}'
+_WORSE_PERCENT = 1.0
+"""Jobs that lose less are not named."""
+
+
+@dataclass(frozen=True)
+class Pace:
+    """How fast a job was.
+
+    Attributes
+    ----------
+    completion_ms : float or None
+        Its time to completion; None of one that starts over until another ends, or did not come to its end.
+    bytes_per_s : float
+        Of its messages that arrived, over the run's time.
+    """
+
+    completion_ms: float | None
+    bytes_per_s: float
+
+
+@dataclass(frozen=True)
+class Slower:
+    """A job that a remedy makes slower, though it is not the one for which it is tried.
+
+    Attributes
+    ----------
+    job : str
+        Its name.
+    measure : str
+        `completion_ms`, or `bytes_per_s` of a job that has no end.
+    before, after : float
+        That, without and with the remedy; `after` is None if the job did not come to its end.
+    """
+
+    job: str
+    measure: str
+    before: float
+    after: float | None
+
+    @property
+    def worse_percent(self) -> float | None:
+        """More time, or less data a second, of what it was."""
+        if self.after is None:
+            return None
+        change = 100.0 * (self.after / self.before - 1)
+        return change if self.measure == "completion_ms" else -change
 
 
 @dataclass(frozen=True)
 class Attempt:
-    """A remedy, and what it does to the job that is held up.
+    """A remedy, what it does to the job that is held up, and which other jobs pay for it.
 
     Attributes
     ----------
@@ -34,12 +85,15 @@ class Attempt:
         Whose time that is.
     before_ms, after_ms : float
         Its time to completion.
+    slower : tuple of Slower
+        Other jobs that lose 1 % or more, those that lose most first.
     """
 
     what: str
     job: str
     before_ms: float
     after_ms: float
+    slower: tuple[Slower, ...] = ()
 
     @property
     def gain_percent(self) -> float:
@@ -65,8 +119,8 @@ class Trials:
         With which it ran.
     routing : str
         The routing that was diagnosed.
-    times : mapping, optional
-        Milliseconds by job that the run took, as `completions` tells them; simulated if not given.
+    result : mapping, optional
+        What the run showed, a routing's result; simulated if not given.
     """
 
     def __init__(
@@ -74,14 +128,17 @@ class Trials:
         path: Path,
         overrides: Sequence[str],
         routing: str,
-        times: Mapping[str, float] | None = None,
+        result: Mapping[str, Any] | None = None,
     ) -> None:
         from netloom import _core
 
         self.path, self.overrides, self.routing = path, list(overrides), routing
         self.notes: list[str] = []
         self.scenario = _core.Scenario.read(path, self.overrides)
-        self._times = self._run(self.scenario, routing) if times is None else times
+        result = self._run(self.scenario, routing) if result is None else result
+        self._before = paces(result)
+        self._controlled = "congestion" in result
+        self._done: dict[_Change, Mapping[str, Any] | None] = {}
 
     def of(self, finding: Finding, jobs_known: bool = True) -> list[Attempt]:
         """What was tried for a finding, the best first; nothing where the simulator knows no remedy.
@@ -97,9 +154,7 @@ class Trials:
         found = []
         with Scratch.private() as scratch:
             for change in self._changes(finding, scratch):
-                after = self._times_with(change, str(scratch.path)).get(job)
-                if after is not None:
-                    found.append(Attempt(change.what, job, self._times[job], after))
+                found += self._attempts(change, [job], str(scratch.path))
         return sorted(found, key=lambda attempt: attempt.after_ms)
 
     def others(self, held_up: Sequence[int], *, routes: bool) -> list[Attempt]:
@@ -109,17 +164,15 @@ class Trials:
         first are told in the order of the jobs, other routes the best first.
         """
         names = [job.name for job in self.scenario.jobs]
-        waiting = [names[job] for job in held_up if job < len(names) and names[job] in self._times]
+        waiting = [names[job] for job in held_up if job < len(names) and self._ends(names[job])]
         found = []
         for name in waiting if len(names) > 1 else []:
-            after = self._run(self.scenario.alone(name), self.routing).get(name)
+            after = paces(self._run(self.scenario.alone(name), self.routing))[name].completion_ms
             if after is not None:
-                found.append(Attempt("alone on its hosts", name, self._times[name], after))
+                found.append(Attempt("alone on its hosts", name, self._time(name), after))
         changed = []
-        for change in self._routes() if routes and waiting else []:
-            times = self._times_with(change)
-            known = [name for name in waiting if name in times]
-            changed += [Attempt(change.what, name, self._times[name], times[name]) for name in known]
+        for change in [*self._routes(), *self._control()] if routes and waiting else []:
+            changed += self._attempts(change, waiting)
         return found + sorted(changed, key=lambda attempt: attempt.after_ms / attempt.before_ms)
 
     def _judged(self, finding: Finding) -> str | None:
@@ -128,11 +181,24 @@ class Trials:
         # One that starts over until another ends has no time of its own.
         order: list[int] = [*finding.victims, *finding.culprits, *range(len(names))]
         for name in (names[job] for job in order):
-            if name in self._times:
+            if self._ends(name):
                 return name
         return None
 
+    def _ends(self, name: str) -> bool:
+        return name in self._before and self._before[name].completion_ms is not None
+
+    def _time(self, name: str) -> float:
+        """Milliseconds that a job took which comes to its end."""
+        time = self._before[name].completion_ms
+        assert time is not None
+        return time
+
     def _changes(self, finding: Finding, scratch: Scratch) -> list[_Change]:
+        """What the finding's cause proposes, and a congestion control, whatever the cause."""
+        return [*self._proposed(finding, scratch), *self._control()]
+
+    def _proposed(self, finding: Finding, scratch: Scratch) -> list[_Change]:
         names = [job.name for job in self.scenario.jobs]
         routes = self._routes()
         if finding.cause in ("bad-routes", "interior"):
@@ -175,6 +241,15 @@ class Trials:
     def _routes(self) -> list[_Change]:
         return [_Change(f"routes: {word}", (), word) for word in _ROUTES if word != self.routing]
 
+    def _control(self) -> list[_Change]:
+        """A congestion control on, or off where the run has one; switches that snoop, where no host obeys."""
+        if self._controlled:
+            return [_Change("congestion control off", ('congestion.control="none"',), self.routing)]
+        return [
+            _Change("congestion control on (ib-cc, tuned)", (_CONTROL,), self.routing),
+            _Change("routes: snooping", (_SNOOPED,), "snooping"),
+        ]
+
     def _apart(self, finding: Finding, names: list[str]) -> list[_Change]:
         """Leaves at the roots filled first: ranks that talk to each other, mostly, lie side by side there."""
         link_table = self.scenario.fabric.link_table()
@@ -211,22 +286,52 @@ class Trials:
         routes = f'routes=["{change.routing}"]'
         return _core.Scenario.read(self.path, [*self.overrides, routes, *change.overrides])
 
-    def _times_with(self, change: _Change, folder: str = "") -> Mapping[str, float]:
-        """Milliseconds by job with that change; nothing, and a note, where it cannot be simulated."""
-        try:
-            return self._run(self._changed(change), change.routing)
-        except NetloomError as error:
-            told = _reason(error, folder) if folder else str(error)
-            self.notes.append(f"not tried: {change.what}: {told}")
-            return {}
+    def _attempts(self, change: _Change, judged: Sequence[str], folder: str = "") -> list[Attempt]:
+        """A change as an attempt for every judged job; nothing, and a note, where it cannot be simulated."""
+        if change not in self._done:
+            try:
+                self._done[change] = self._run(self._changed(change), change.routing)
+            except NetloomError as error:
+                told = _reason(error, folder) if folder else str(error)
+                self.notes.append(f"not tried: {change.what}: {told}")
+                self._done[change] = None
+        result = self._done[change]
+        if result is None:
+            return []
+        what, after = change.what, paces(result)
+        if "congestion" in result and result["congestion"]["notices"] == 0:
+            what += ", which marked no packet"
+        found = []
+        for job in judged:
+            time = after[job].completion_ms
+            if time is None:
+                self.notes.append(f"{what}: {job} did not come to its end ({result['stopped']})")
+            else:
+                found.append(Attempt(what, job, self._time(job), time, self._slower(job, after)))
+        return found
 
-    def _run(self, scenario: Scenario, routing: str) -> dict[str, float]:
+    def _slower(self, judged: str, after: Mapping[str, Pace]) -> tuple[Slower, ...]:
+        """Other jobs that lose."""
+        found = []
+        for name, pace in self._before.items():
+            if name == judged:
+                continue
+            if pace.completion_ms is not None:
+                found.append(Slower(name, "completion_ms", pace.completion_ms, after[name].completion_ms))
+            elif pace.bytes_per_s > 0:
+                found.append(Slower(name, "bytes_per_s", pace.bytes_per_s, after[name].bytes_per_s))
+        worse = {job.job: math.inf if job.after is None else job.worse_percent or 0.0 for job in found}
+        losers = [job for job in found if worse[job.job] >= _WORSE_PERCENT]
+        return tuple(sorted(losers, key=lambda job: -worse[job.job]))
+
+    def _run(self, scenario: Scenario, routing: str) -> Mapping[str, Any]:
         from netloom import _core
 
         run = _core.simulate(scenario, routing)
         if run.stopped == "interrupted":
             raise KeyboardInterrupt
-        return completions(run.result())
+        result: Mapping[str, Any] = run.result()
+        return result
 
 
 def _reason(error: NetloomError, folder: str) -> str:
@@ -234,7 +339,10 @@ def _reason(error: NetloomError, folder: str) -> str:
     return str(error).replace(f"{folder}/", "").replace(folder, "")
 
 
-def completions(result: Mapping[str, Any]) -> dict[str, float]:
-    """Milliseconds by job of a routing's result; none for those that start over until another ends."""
-    jobs = result["jobs"]
-    return {job["name"]: job["completion_ms"] for job in jobs if job["completion_ms"] is not None}
+def paces(result: Mapping[str, Any]) -> dict[str, Pace]:
+    """How fast the jobs of a routing's result were."""
+    seconds = result["simulated_ms"] * 1e-3
+    return {
+        job["name"]: Pace(job["completion_ms"], job["bytes"] / seconds if seconds else 0.0)
+        for job in result["jobs"]
+    }

@@ -5,101 +5,63 @@ use crate::FormatError;
 use crate::error::excerpt;
 use crate::keys::Keys;
 
-/// Keys of `[congestion]`, in the order in which they count; units are in their names.
-pub const CONGESTION: [&str; 34] = [
-    "control",
-    "settings",
-    "limiters",
-    "limit",
-    "memory_ms",
-    "setpoint_bytes",
-    "host_setpoint_bytes",
-    "weight",
-    "gain",
-    "min_decrease",
-    "sample_bytes",
-    "byte_reset_bytes",
-    "time_reset_ms",
-    "stages",
-    "active_increase_mbps",
-    "hyper_increase_mbps",
-    "min_rate_mbps",
-    "jitter",
-    "threshold",
-    "packet_size",
-    "marking_rate",
-    "victim_mask",
-    "ccti_increase",
-    "ccti_timer",
-    "cct",
-    "ccti_limit",
-    "ccti_min",
-    "kmin_bytes",
-    "kmax_bytes",
-    "pmax",
-    "cnp_interval_us",
-    "g",
-    "alpha_timer_us",
-    "measure_from_ms",
+/// The controls that `control` may name.
+const CONTROLS: [&str; 4] = ["none", "qcn", "ib-cc", "dcqcn"];
+const QCN: &[&str] = &["qcn"];
+const IB_CC: &[&str] = &["ib-cc"];
+const DCQCN: &[&str] = &["dcqcn"];
+const BOTH_RATES: &[&str] = &["qcn", "dcqcn"];
+const ALL: &[&str] = &["qcn", "ib-cc", "dcqcn"];
+
+/// Keys of `[congestion]` in the order in which they count, each with the controls that have it; units are in their
+/// names.
+const KEYS: [(&str, &[&str]); 34] = [
+    ("control", ALL),
+    ("settings", IB_CC),
+    ("limiters", ALL),
+    ("limit", ALL),
+    ("memory_ms", QCN),
+    ("setpoint_bytes", QCN),
+    ("host_setpoint_bytes", QCN),
+    ("weight", QCN),
+    ("gain", QCN),
+    ("min_decrease", QCN),
+    ("sample_bytes", QCN),
+    ("byte_reset_bytes", BOTH_RATES),
+    ("time_reset_ms", BOTH_RATES),
+    ("stages", BOTH_RATES),
+    ("active_increase_mbps", BOTH_RATES),
+    ("hyper_increase_mbps", BOTH_RATES),
+    ("min_rate_mbps", BOTH_RATES),
+    ("jitter", QCN),
+    ("threshold", IB_CC),
+    ("packet_size", IB_CC),
+    ("marking_rate", IB_CC),
+    ("victim_mask", IB_CC),
+    ("ccti_increase", IB_CC),
+    ("ccti_timer", IB_CC),
+    ("cct", IB_CC),
+    ("ccti_limit", IB_CC),
+    ("ccti_min", IB_CC),
+    ("kmin_bytes", DCQCN),
+    ("kmax_bytes", DCQCN),
+    ("pmax", DCQCN),
+    ("cnp_interval_us", DCQCN),
+    ("g", DCQCN),
+    ("alpha_timer_us", DCQCN),
+    ("measure_from_ms", ALL),
 ];
 
-/// Keys that every control has.
-const COMMON: [&str; 4] = ["control", "limiters", "limit", "measure_from_ms"];
-
-/// The controls that `control` may name, and the keys that each has besides [`COMMON`].
-const CONTROLS: [(&str, &[&str]); 3] = [
-    (
-        "qcn",
-        &[
-            "memory_ms",
-            "setpoint_bytes",
-            "host_setpoint_bytes",
-            "weight",
-            "gain",
-            "min_decrease",
-            "sample_bytes",
-            "byte_reset_bytes",
-            "time_reset_ms",
-            "stages",
-            "active_increase_mbps",
-            "hyper_increase_mbps",
-            "min_rate_mbps",
-            "jitter",
-        ],
-    ),
-    (
-        "ib-cc",
-        &[
-            "settings",
-            "threshold",
-            "packet_size",
-            "marking_rate",
-            "victim_mask",
-            "ccti_increase",
-            "ccti_timer",
-            "cct",
-            "ccti_limit",
-            "ccti_min",
-        ],
-    ),
-    (
-        "dcqcn",
-        &[
-            "kmin_bytes",
-            "kmax_bytes",
-            "pmax",
-            "cnp_interval_us",
-            "g",
-            "alpha_timer_us",
-            "byte_reset_bytes",
-            "time_reset_ms",
-            "stages",
-            "active_increase_mbps",
-            "hyper_increase_mbps",
-            "min_rate_mbps",
-        ],
-    ),
-];
+/// The keys' names.
+pub const CONGESTION: [&str; KEYS.len()] = {
+    let mut names = [""; KEYS.len()];
+    let mut at = 0;
+    while at < KEYS.len() {
+        names[at] = KEYS[at].0;
+        at += 1;
+    }
+    names
+};
 
 /// Most entries of InfiniBand's table, and its largest multiplier; those of the simulator.
 const MOST_ENTRIES: usize = 128;
@@ -126,9 +88,8 @@ pub(super) fn congestion(keys: &Keys) -> Result<Vec<(&'static str, Knob)>, Forma
         Ok(us.map(|t| Knob::Time(t * 1e6)))
     };
     let whole = |name, most: i64| Ok(keys.whole(name, 0..=most)?.map(|n| Knob::Count(n as u64)));
-    let controls: Vec<&str> = ["none"].into_iter().chain(CONTROLS.iter().map(|(name, _)| *name)).collect();
     let read = |name: &'static str| match name {
-        "control" => Ok(keys.word(name, &controls)?.and_then(control_word).map(Knob::Word)),
+        "control" => Ok(keys.word(name, &CONTROLS)?.map(Knob::Word)),
         "settings" => Ok(keys.word(name, &["gran", "opa-fm", "tuned"])?.map(Knob::Word)),
         "limiters" => Ok(keys.word(name, &["destination", "host"])?.map(Knob::Word)),
         "weight" => number(keys, name, "a number of 0 to 1000", |x| (0.0..=1000.0).contains(&x)),
@@ -160,27 +121,20 @@ pub(super) fn congestion(keys: &Keys) -> Result<Vec<(&'static str, Knob)>, Forma
         _ => {
             return Err(keys.whole_error(format!(
                 "expected control = \"{}\" or another of {}",
-                controls[1],
-                controls.join(", ")
+                CONTROLS[1],
+                CONTROLS.join(", ")
             )));
         }
     };
-    let own = |name: &str| CONTROLS.iter().any(|(of, keys)| *of == control && keys.contains(&name));
-    if let Some((name, _)) = found.iter().find(|(name, _)| !COMMON.contains(name) && !own(name)) {
-        let of = CONTROLS.iter().filter(|(_, keys)| keys.contains(name)).map(|(of, _)| *of);
-        let of: Vec<&str> = of.collect();
+    let of = |name: &str| KEYS.iter().find(|(key, _)| *key == name).map_or(ALL, |(_, controls)| *controls);
+    if let Some((name, _)) = found.iter().find(|(name, _)| !of(name).contains(&control)) {
         let message = format!(
             "expected this with control = \"{}\"; found control = \"{control}\"",
-            of.join("\" or \"")
+            of(name).join("\" or \"")
         );
         return Err(keys.error(name, message));
     }
     Ok(found)
-}
-
-fn control_word(word: &str) -> Option<&'static str> {
-    let named = CONTROLS.iter().map(|(name, _)| *name).find(|name| *name == word);
-    if word == "none" { Some("none") } else { named }
 }
 
 /// `0x1e`, or a text of up to 64 such digits: a bit a port.

@@ -71,7 +71,17 @@ def _attempt(attempt: Mapping[str, Any]) -> str:
     times = f"{attempt['before_ms']:.3f} to {attempt['after_ms']:.3f} ms"
     change = attempt["gain_percent"]
     gain = f"{abs(change):.0f} % {'more' if change < 0 else 'less'}"
-    return f"{attempt['what']}: {attempt['job']} {times}, {gain}"
+    slower = ", ".join(_slower(job) for job in attempt["slower"])
+    return f"{attempt['what']}: {attempt['job']} {times}, {gain}" + (f"; slower: {slower}" if slower else "")
+
+
+def _slower(job: Mapping[str, Any]) -> str:
+    if job["after"] is None:
+        return f"{job['job']} does not come to its end"
+    if job["measure"] == "completion_ms":
+        return f"{job['job']} {job['before']:.3f} to {job['after']:.3f} ms, {job['worse_percent']:.0f} % more"
+    rates = f"{render.size(job['before'])}/s to {render.size(job['after'])}/s"
+    return f"{job['job']} {rates}, {job['worse_percent']:.0f} % less"
 
 
 def _finding_text(number: int, finding: Mapping[str, Any]) -> str:

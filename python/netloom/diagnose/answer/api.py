@@ -163,11 +163,9 @@ def of_run(session: Session, run: str, routing: str | None, *, try_: bool) -> di
     if stopped is not None:
         told = f"{folder}: the run was stopped early ({stopped}): only its beginning is known"
         findings = [told, *findings]
-    from netloom.diagnose.tries import completions
-
     head = {"source": source, "routing": entry["routing"], "enough": enough}
-    times = completions(entry["result"]) if stopped is None else None
-    return _result(session, head, seen, findings, try_, manifest=manifest, times=times)
+    ended = entry["result"] if stopped is None else None
+    return _result(session, head, seen, findings, try_, manifest=manifest, ended=ended)
 
 
 def _entry(folder: Path, manifest: Mapping[str, Any], routing: str | None) -> dict[str, Any]:
@@ -275,9 +273,9 @@ def _result(
     try_: bool,
     *,
     manifest: Mapping[str, Any] | None = None,
-    times: Mapping[str, float] | None = None,
+    ended: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """Diagnoses, tries, tells; `times` are the jobs' to completion (ms), of a run that came to its end."""
+    """Diagnoses, tries, tells; `ended` is the result of a run that came to its end."""
     from netloom.diagnose.evidence import DELAYED_HOPS
     from netloom.diagnose.hot import hot_links
     from netloom.diagnose.ideal import no_mappings
@@ -297,7 +295,7 @@ def _result(
         scenario = Path(manifest["scenario"]["source"])
         _same_scenario(scenario, manifest)
         with session.timed("try"):
-            trials = Trials(scenario, manifest["scenario"]["overrides"], str(head["routing"]), times)
+            trials = Trials(scenario, manifest["scenario"]["overrides"], str(head["routing"]), ended)
             sampled = head["source"] == "samples"
             tried = [trials.of(finding, sampled) for finding in found.findings]
             waiting = {job for job, hops in enumerate(found.congested_hops) if hops >= DELAYED_HOPS}
@@ -362,6 +360,16 @@ def _attempts(tried: Sequence[Attempt]) -> list[dict[str, Any]]:
             "before_ms": attempt.before_ms,
             "after_ms": attempt.after_ms,
             "gain_percent": attempt.gain_percent,
+            "slower": [
+                {
+                    "job": job.job,
+                    "measure": job.measure,
+                    "before": job.before,
+                    "after": job.after,
+                    "worse_percent": job.worse_percent,
+                }
+                for job in attempt.slower
+            ],
         }
         for attempt in tried
     ]

@@ -10,6 +10,9 @@ from netloom.shown import legend
 from netloom.shown.html import text
 from netloom.shown.legend import BLUE, VERMILLION
 
+_OF = {"completion_ms": "time to completion", "bytes_per_s": "data a second"}
+"""What a job loses."""
+
 
 def title(result: Mapping[str, Any]) -> str:
     """What a page of it is called."""
@@ -83,7 +86,20 @@ def _tried(at: str, tried: Sequence[Mapping[str, Any]]) -> str:
         Column("after_ms", "with it", "ms"),
         Column("gain_percent", "gain", "%"),
     ]
-    return table("What was simulated; the line in a bar is the time before", ["remedy", "job"], columns, rows)
+    about = "What was simulated; the line in a bar is the time before"
+    return table(about, ["remedy", "job"], columns, rows) + _slower(at, tried)
+
+
+def _slower(at: str, tried: Sequence[Mapping[str, Any]]) -> str:
+    """Jobs that pay for a remedy."""
+    rows = [
+        Row([one["what"], job["job"], _OF[job["measure"]]], f"{at}/{n}/slower/{k}", job)
+        for n, one in enumerate(tried)
+        for k, job in enumerate(one["slower"])
+    ]
+    columns = [Column("worse_percent", "lost", "%")]
+    head = ["remedy", "job", "what it loses"]
+    return "\n" + table("Other jobs that lose by it", head, columns, rows) if rows else ""
 
 
 def _links(at: str, congested: Sequence[Mapping[str, Any]]) -> str:
