@@ -67,8 +67,16 @@ fn run_from(
     let routes = route(Engine::Dmodk, fabric, &detect(fabric), &EngineOptions::default()).unwrap();
     let choice = ByTable::new(fabric, routes.lft().unwrap());
     let control = Control::new();
-    let terms =
-        Terms { threads, partitions: None, until_ps, packet_jobs: 0, measure: None, keep, control: &control };
+    let terms = Terms {
+        threads,
+        partitions: None,
+        until_ps,
+        packet_jobs: 0,
+        measure: None,
+        keep,
+        skip_repeats: false,
+        control: &control,
+    };
     run_network(fabric, config, choice, AtOnce::new(messages), |_| Nobody, &terms).unwrap()
 }
 
