@@ -13,14 +13,14 @@ use crate::repeats::Visit;
 impl<C: Choice, P: Split, O: Observer> Network<'_, C, P, O> {
     /// Why nothing can be skipped in such a run, if so.
     pub(in crate::packet) fn unfit(&self) -> Option<&'static str> {
-        if C::DRAWS || C::LOOKS || !C::LOCAL || C::STEERS || C::SNOOPS {
+        if O::LISTENS {
+            Some("packets are watched")
+        } else if C::DRAWS || C::LOOKS || !C::LOCAL || C::STEERS || C::SNOOPS {
             Some("routes are chosen packet by packet")
         } else if self.ports.features.control {
             Some("there is a congestion control")
         } else if self.ports.features.responds {
             Some("packets are answered")
-        } else if O::LISTENS {
-            Some("packets are watched")
         } else if self.recorder.is_some() || self.pairs.is_some() {
             Some("something is recorded over time")
         } else {

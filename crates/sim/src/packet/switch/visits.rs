@@ -32,24 +32,21 @@ impl Ports {
         visit.same(&self.arbiter.get(link as usize));
         for lane in 0..self.lanes {
             let at = first + lane;
-            if visit.looks() {
-                visit.same(
-                    &(self.features.by_place || self.features.by_input())
-                        .then(|| self.lane[at].waiting.places()),
-                );
-                visit.packets_of(self.waiting(link, lane as u8, packets));
-                match of_host {
-                    true => messages(visit, self.lane[at].queue),
-                    false => visit.packets_of(self.lane[at].queue.iter(packets)),
-                }
-                let end = &self.end[at];
-                visit.same(&end.held);
-                visit.packets_of(end.inbox.iter(packets));
-                // Of the last packet it counts when its tail comes, while that is to come and the packet is here.
-                let (last, tail_ps) = end.last;
-                let comes = last != NONE && tail_ps > now_ps && packets.get(last).via == link;
-                visit.packets_of(comes.then_some(last).into_iter());
+            visit.same(
+                &(self.features.by_place || self.features.by_input()).then(|| self.lane[at].waiting.places()),
+            );
+            visit.packets_of(self.waiting(link, lane as u8, packets));
+            match of_host {
+                true => messages(visit, self.lane[at].queue),
+                false => visit.packets_of(self.lane[at].queue.iter(packets)),
             }
+            let end = &self.end[at];
+            visit.same(&end.held);
+            visit.packets_of(end.inbox.iter(packets));
+            // Of the last packet it counts when its tail comes, while that is to come and the packet is here.
+            let (last, tail_ps) = end.last;
+            let comes = last != NONE && tail_ps > now_ps && packets.get(last).via == link;
+            visit.packets_of(comes.then_some(last).into_iter());
             visit.past(&mut self.end[at].last.1);
             let state = &mut self.lane[at];
             visit.past(&mut state.free_at);
