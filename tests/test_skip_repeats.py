@@ -52,20 +52,26 @@ def test_a_solver_is_simulated_for_a_few_iterations(tmp_path):
     assert found["from_iteration"] <= 5
     assert found["iterations"] >= 90
     # An iteration of the steady part takes as long as the last ten do, which are in the run of ten more.
-    ends = [
-        _core.simulate(read(tmp_path, HALO.format(iterations=n, more=""))).end_ps for n in (100, 110)
-    ]
+    ends = [_core.simulate(read(tmp_path, HALO.format(iterations=n, more=""))).end_ps for n in (100, 110)]
     assert found["period_ms"] == pytest.approx((ends[1] - ends[0]) / 10 * 1e-9, rel=1e-12)
 
 
 @pytest.mark.parametrize(
     ("text", "word", "reason"),
     [
-        (HALO.format(iterations=20, more=""), "random", "routes are chosen packet by packet"),
+        (HALO.format(iterations=20, more=""), "ecmp:pairs=4", "routes are chosen packet by packet"),
         (HALO.format(iterations=20, more=""), "adaptive", "routes are chosen packet by packet"),
         (HALO.format(iterations=2, more=""), None, "no program does the same again and again"),
-        (HALO.format(iterations=20, more="[measure]\ncounters_every_us = 10\n"), None, "something is recorded"),
-        (HALO.format(iterations=20, more="[measure]\ntrace = { from_us = 0, to_us = 5 }\n"), None, "packets are watched"),
+        (
+            HALO.format(iterations=20, more="[measure]\ncounters_every_us = 10\n"),
+            None,
+            "something is recorded",
+        ),
+        (
+            HALO.format(iterations=20, more="[measure]\ntrace = { from_us = 0, to_us = 5 }\n"),
+            None,
+            "packets are watched",
+        ),
     ],
 )
 def test_what_cannot_be_skipped_is_run_and_says_why(tmp_path, text, word, reason):
@@ -90,7 +96,9 @@ def test_the_run_ends_at_its_time_in_the_middle_of_a_repeat(tmp_path):
 
 def test_the_command_tells_what_it_skipped(netloom, write):
     path = write("halo.toml", HALO.format(iterations=100, more=""))
-    full, short = (netloom.result("simulate", path, *more)["runs"][0] for more in ([], ["--skip-repeats", "0"]))
+    full, short = (
+        netloom.result("simulate", path, *more)["runs"][0] for more in ([], ["--skip-repeats", "0"])
+    )
     assert short["skipped"]["iterations"] >= 90
     assert [{**job, "ratio": 1.0} for job in short["jobs"]] == full["jobs"]
     assert "iterations of solver" in netloom.ok("simulate", path, "--skip-repeats", "0")

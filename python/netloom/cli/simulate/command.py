@@ -148,7 +148,9 @@ def simulate(
             raise UsageError('--write-cc: expected a scenario with [congestion] control = "ib-cc"')
         run.write(written, write_cc)
     every = 60.0 if checkpoint_every is None else checkpoint_every
-    result, _ = of_routings(run, given, options.output, checkpoint, every=every, tables=tables, skip=skip_repeats is not None)
+    result, _ = of_routings(
+        run, given, options.output, checkpoint, every=every, tables=tables, skip=skip_repeats is not None
+    )
     return run.finish(
         result,
         lambda: report.text(result),

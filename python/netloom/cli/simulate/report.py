@@ -73,9 +73,11 @@ def text(result: Mapping[str, Any]) -> str:
 def _skipped(routing: str, skipped: Mapping[str, Any]) -> tuple[str, str]:
     """What was not simulated, or why all was."""
     if skipped["reason"] is not None:
-        return "skipped", f"{routing}: nothing, {skipped['reason']}"
-    count = render.count
-    period = f"{count(skipped['period_iterations'])} ({1e3 * skipped['period_ms']:.4g} µs)"
+        return "not skipped", f"{routing}: {skipped['reason']}"
+    count, each = render.count, skipped["period_iterations"]
+    period = (
+        f"{'iteration' if each == 1 else f'{count(each)} iterations'} ({1e3 * skipped['period_ms']:.4g} µs)"
+    )
     what = f"{count(skipped['iterations'])} iterations of {skipped['job']}"
     return "skipped", (
         f"{routing}: {what}, {100 * skipped['share']:.1f} % of the time; "
