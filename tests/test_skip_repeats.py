@@ -1,4 +1,4 @@
-"""`simulate --skip-repeats`: what is skipped is found in the full run, to the byte; what does not repeat is not skipped."""
+"""`simulate --skip-repeats`: the result is that of the full run, to the byte, whatever is skipped."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ fabric = "two-level:leaves=8,hosts=4,spines=4"
 routes = ["ftree"]
 [[job]]
 name = "solver"
-program = {{ kind = "halo", shape = [4, 4, 2], face_bytes = "32KiB", iterations = {iterations}, compute_us = 5 }}
+program = {{ kind = "halo", shape = [4, 4, 2], face_bytes = 8192, iterations = {iterations}, compute_us = 5 }}
 {more}
 """
 
@@ -115,12 +115,13 @@ def test_the_library_skips_too(tmp_path):
 
 
 def drawn(rng: random.Random) -> str:
-    """A scenario: one or two programs that iterate, some of which drift, perhaps a neighbour that starts over."""
+    """One or two programs that iterate, some of which drift, perhaps beside one that starts over."""
     size = rng.choice([1, 8, 700, 2048, 5000, 16384, 40000])
     times = rng.choice([6, 12, 25, 40])
     compute = rng.choice([0, 1, 5, 50])
     programs = [
-        f'kind = "halo", shape = [4, 2, 2], face_bytes = {size}, iterations = {times}, compute_us = {compute}',
+        f'kind = "halo", shape = [4, 2, 2], face_bytes = {size}, iterations = {times}, '
+        f"compute_us = {compute}",
         f'kind = "stencil", shape = [4, 2, 2], bytes = {size}, messages = 2, iterations = {times}',
         *(
             f'kind = "collective", collective = "{kind}", bytes = {size}, iterations = {times}'

@@ -92,8 +92,8 @@ def simulate_routings(
     checkpoint_every : float, default 60.0
         Seconds from one state to the next; 0: only at an interruption and the end of `time_limit`.
     skip_repeats : bool, default False
-        Do not simulate iterations that repeat earlier ones exactly. The results are the same; `skipped` of a run
-        says what was left out, or why nothing was.
+        Do not simulate iterations that repeat earlier ones exactly. The results are the same; `skipped` of
+        a run says what was left out, or why nothing was.
     tables : {"parquet", "csv"}, default "parquet"
         What `output` and `checkpoint` hold counters and recordings as.
     output : path, optional
