@@ -234,6 +234,7 @@ fn run_network_refuses(fabric: &Fabric, config: &Config, messages: &[(u32, u32, 
         packet_jobs: 0,
         measure: None,
         keep: Some(&keeping),
+        skip_repeats: false,
         control: &control,
     };
     run_network(fabric, config, choice, AtOnce::new(messages), |_| Nobody, &terms).is_err()
