@@ -1743,6 +1743,7 @@ def simulate(
     counted: bool = False,
     counted_every_us: float | None = None,
     messages: Sequence[str] = ...,
+    skip_repeats: bool = False,
 ) -> Simulation:
     """Runs a scenario with one of its routings (the first if None).
 

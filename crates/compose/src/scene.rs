@@ -288,6 +288,7 @@ impl Scene {
                 ..Measure::default()
             },
             keep: None,
+            skip_repeats: false,
             until_ps: self.scenario.max_time_ps,
         }
     }

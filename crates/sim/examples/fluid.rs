@@ -33,8 +33,19 @@ fn compare(name: &str, fabric: &Fabric, paths: &PathSet, jobs: &dyn Fn() -> Vec<
             let (profile, jobs, measure) = (Profile::codes(), jobs(), Measure::default());
             let (seed, threads, until_ps) = (1, 1, None);
             let before = cpu_s();
-            let setup =
-                Setup { fabric, scheme, model, profile, jobs, seed, threads, measure, keep: None, until_ps };
+            let setup = Setup {
+                fabric,
+                scheme,
+                model,
+                profile,
+                jobs,
+                seed,
+                threads,
+                measure,
+                keep: None,
+                skip_repeats: false,
+                until_ps,
+            };
             let outcome = simulate(setup, &Control::new()).unwrap();
             (outcome, cpu_s() - before)
         };

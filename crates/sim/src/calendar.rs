@@ -143,6 +143,12 @@ impl Calendar {
         }
     }
 
+    /// Nothing to come, at time 0; made for as many events as another.
+    pub fn like(other: &Self) -> Self {
+        let shift = other.shift;
+        Self { shift, ..Self::new() }
+    }
+
     /// How far the ring reaches; what comes later costs more.
     pub fn horizon_ps(&self) -> u64 {
         (BUCKETS as u64) << self.shift

@@ -16,6 +16,7 @@
 //! | `record` | what a run is asked to record, and what was recorded |
 //! | `scheme` | the routing schemes of the switches: names, and the way to machine code |
 //! | `stalled` | whether what a run waits for can still come |
+//! | `repeats` | where a run repeats itself, and what it comes to after many times more |
 //! | `run` | the one door to a run, of either model |
 
 mod calendar;
@@ -30,6 +31,7 @@ mod packet;
 mod profile;
 mod program;
 mod record;
+mod repeats;
 mod replay;
 mod run;
 mod scheme;
@@ -62,6 +64,7 @@ pub use record::{
     MOST_ARRIVALS, Managed, ManagedOutput, ManagedQueue, Measure, MessageRow, MessageRows, PairRow,
     QueueLevel, QueueRow, Queues, Recorded, Reordering, Sent, Snooped, Summary, Transmission,
 };
+pub use repeats::{Iteration, Skipped, Visit};
 pub use replay::{
     Algorithm, Algorithms, Collective, Envelope, Job, JobTimes, Kind, Offered, Op, OpenLoop, Player, Replay,
     Script, SentBy, Sight, Software, Spent, Tasks, algorithms_of, sends,

@@ -10,6 +10,7 @@ use crate::SimError;
 use crate::mode::Mode;
 use crate::observe::Context;
 use crate::record::Transmission;
+use crate::repeats::{Iteration, Visit};
 use crate::stalled::Awaited;
 use crate::state_codec::{StateReader, StateWriter};
 
@@ -87,6 +88,16 @@ impl<T: Copy> Due<T> {
     }
 }
 
+/// Whether a simulation goes on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Halt {
+    #[default]
+    No,
+    /// After a look at it.
+    Pause,
+    Stop,
+}
+
 /// Where a program leaves its wishes.
 #[derive(Clone, Debug)]
 pub struct Desk<T> {
@@ -95,7 +106,7 @@ pub struct Desk<T> {
     pub(crate) timers: Vec<(u64, HostId, u32)>,
     pub(crate) copies: Vec<(u64, HostId, T)>,
     pub(crate) news: Vec<u32>,
-    pub(crate) stop: bool,
+    pub(crate) halt: Halt,
     /// Which hosts are in this partition; all if `None`.
     pub(crate) here: Option<Arc<[bool]>>,
 }
@@ -108,7 +119,7 @@ impl<T> Default for Desk<T> {
             timers: Vec::new(),
             copies: Vec::new(),
             news: Vec::new(),
-            stop: false,
+            halt: Halt::No,
             here: None,
         }
     }
@@ -157,8 +168,8 @@ impl<T: Copy> Desk<T> {
     /// Whether nothing is asked for.
     #[inline]
     pub(crate) fn is_clear(&self) -> bool {
-        let Self { posts, timers, copies, news, stop, .. } = self;
-        !stop && posts.is_empty() && timers.is_empty() && copies.is_empty() && news.is_empty()
+        let Self { posts, timers, copies, news, halt, .. } = self;
+        *halt == Halt::No && posts.is_empty() && timers.is_empty() && copies.is_empty() && news.is_empty()
     }
 
     /// Forgets what was asked for hosts of other partitions.
@@ -177,7 +188,14 @@ impl<T: Copy> Desk<T> {
 
     /// Ends the simulation a credit's time from now; what is under way then stays there.
     pub fn stop(&mut self) {
-        self.stop = true;
+        self.halt = Halt::Stop;
+    }
+
+    /// Lets whoever runs the simulation look at it after this event.
+    pub(crate) fn pause(&mut self) {
+        if self.halt == Halt::No {
+            self.halt = Halt::Pause;
+        }
     }
 
     /// Calls [`Program::timer`] after `delay_ps`. Timers of a host at one time come by token, which is below
@@ -282,4 +300,26 @@ pub trait Split: Program + Clone {
     /// # Errors
     /// [`SimError::State`] if no such program can be there.
     fn load(&mut self, from: &mut StateReader) -> Result<(), SimError>;
+
+    /// Looks for what its jobs do again and again, and pauses where the first of them begins anew; before the start.
+    ///
+    /// # Errors
+    /// Why there is nothing.
+    fn iterates(&mut self) -> Result<(), &'static str> {
+        Err("the program has no iterations")
+    }
+
+    /// At a pause: the iteration that has begun; where the next one pauses is settled. `None`: no job iterates any more.
+    fn begun(&mut self) -> Option<Iteration> {
+        None
+    }
+
+    /// All that changes; see [`Visit`].
+    fn visit(&mut self, _visit: &mut Visit) {}
+
+    /// A token, as part of what changes.
+    fn visit_token(&self, _visit: &mut Visit, _token: &mut Self::Token) {}
+
+    /// What is to come of a series, in the same way.
+    fn visit_series(&self, _visit: &mut Visit, _series: &mut Series) {}
 }

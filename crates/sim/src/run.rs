@@ -20,6 +20,7 @@ use crate::record::{
     AdapterCounters, Distribution, Latencies, LinkCounters, MOST_SPANS, Managed, Measure, RankWindow,
     Recorded, Summary, Window,
 };
+use crate::repeats::Skipped;
 use crate::replay::{Job, JobTimes, Offered, Player, SentBy, Sight, Spent};
 use crate::scheme::{Scheme, Visitor};
 use crate::steered::SteerOptions;
@@ -71,6 +72,8 @@ pub struct Setup<'a> {
     pub measure: Measure,
     /// Where the state goes from time to time, and whence it comes: packets that nobody watches only.
     pub keep: Option<&'a Keeping<'a>>,
+    /// Iterations that repeat exactly are not simulated again; see [`Outcome::skipped`].
+    pub skip_repeats: bool,
     /// Ends the run there; `None`: when all has been done.
     pub until_ps: Option<u64>,
 }
@@ -182,6 +185,8 @@ pub struct Outcome {
     pub events: u64,
     /// Partitions that were simulated side by side, at most one a thread.
     pub partitions: usize,
+    /// What was not simulated, as it repeats what was, if asked for.
+    pub skipped: Option<Skipped>,
     /// What every link has carried.
     pub counters: LinkCounters,
     /// What a congestion control has done, if there was one.
@@ -369,6 +374,7 @@ fn packets<C: Choice + Clone, O: Observer>(
         until_ps: setup.until_ps,
         packet_jobs: names.len(),
         measure: Some(&setup.measure),
+        skip_repeats: setup.skip_repeats,
         keep: setup.keep.filter(|_| !setup.measure.pairs && setup.measure.messages.is_empty()),
         control,
     };
@@ -423,6 +429,7 @@ fn packets<C: Choice + Clone, O: Observer>(
         earlier_hops: finished.earlier_hops,
         events: finished.events,
         partitions: finished.partitions,
+        skipped: finished.skipped,
         counters,
         managed: finished.managed,
         recorded,

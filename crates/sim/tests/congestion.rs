@@ -67,8 +67,16 @@ fn run_from(
     let routes = route(Engine::Dmodk, fabric, &detect(fabric), &EngineOptions::default()).unwrap();
     let choice = ByTable::new(fabric, routes.lft().unwrap());
     let control = Control::new();
-    let terms =
-        Terms { threads, partitions: None, until_ps, packet_jobs: 0, measure: None, keep, control: &control };
+    let terms = Terms {
+        threads,
+        partitions: None,
+        until_ps,
+        packet_jobs: 0,
+        measure: None,
+        keep,
+        skip_repeats: false,
+        control: &control,
+    };
     run_network(fabric, config, choice, AtOnce::new(messages), |_| Nobody, &terms).unwrap()
 }
 
@@ -226,6 +234,7 @@ fn run_network_refuses(fabric: &Fabric, config: &Config, messages: &[(u32, u32, 
         packet_jobs: 0,
         measure: None,
         keep: Some(&keeping),
+        skip_repeats: false,
         control: &control,
     };
     run_network(fabric, config, choice, AtOnce::new(messages), |_| Nobody, &terms).is_err()

@@ -64,6 +64,7 @@ fn setup<'a>(
         threads: 1,
         measure: Measure::default(),
         keep: None,
+        skip_repeats: false,
         until_ps: None,
     }
 }

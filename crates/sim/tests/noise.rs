@@ -29,6 +29,7 @@ fn run(fabric: &Fabric, scheme: Scheme, profile: &Profile, jobs: Vec<Job>, threa
         threads,
         measure: Measure { messages, ..Measure::default() },
         keep: None,
+        skip_repeats: false,
         until_ps: None,
     };
     let outcome = simulate(setup, &Control::new()).unwrap();

@@ -39,7 +39,16 @@ pub fn shown(finished: Finished<Player, Nobody>, jobs: usize) -> Shown {
 
 /// A run that records nothing and has no end but its own.
 fn terms(threads: usize, partitions: Option<usize>, control: &Control) -> Terms<'_> {
-    Terms { threads, partitions, until_ps: None, packet_jobs: 0, measure: None, keep: None, control }
+    Terms {
+        threads,
+        partitions,
+        until_ps: None,
+        packet_jobs: 0,
+        measure: None,
+        keep: None,
+        skip_repeats: false,
+        control,
+    }
 }
 
 pub fn software() -> Software {
@@ -109,6 +118,7 @@ fn every_division_agrees<C: Choice + Clone>(
             packet_jobs: 2,
             measure: Some(&measure),
             keep: None,
+            skip_repeats: false,
             control: &control,
         };
         let player = Player::new(jobs, software());

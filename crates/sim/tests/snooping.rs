@@ -65,6 +65,7 @@ impl Net {
             threads: 1,
             measure: Measure::default(),
             keep: None,
+            skip_repeats: false,
             until_ps: None,
         }
     }

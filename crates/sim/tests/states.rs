@@ -46,6 +46,7 @@ impl<C: Choice + Clone> Case<'_, C> {
             packet_jobs: 2,
             measure: self.measured.then_some(&measure),
             keep,
+            skip_repeats: false,
             control,
         };
         let player = Player::new(jobs, software());
@@ -239,8 +240,16 @@ fn begun<O: Observer>(
     let put = |state: &[u8]| states.lock().unwrap().push(state.to_vec());
     let keep = Keeping { from, due: &|| true, keep: &put };
     let (threads, partitions, until_ps, packet_jobs, measure) = (1, Some(1), None, 1, None);
-    let terms =
-        Terms { threads, partitions, until_ps, packet_jobs, measure, keep: Some(&keep), control: &control };
+    let terms = Terms {
+        threads,
+        partitions,
+        until_ps,
+        packet_jobs,
+        measure,
+        keep: Some(&keep),
+        skip_repeats: false,
+        control: &control,
+    };
     let choice = ByTable::new(fabric, routes.lft().unwrap());
     let ended = run_network(fabric, &Config::infiniband(), choice, AtOnce::new(messages), observer, &terms);
     (ended.map(|finished| finished.end), states.into_inner().unwrap())
@@ -288,6 +297,7 @@ fn a_state_does_not_grow_with_the_messages_that_wait_to_be_sent() {
             packet_jobs: 1,
             measure: None,
             keep: Some(&keep),
+            skip_repeats: false,
             control: &control,
         };
         let choice = ByTable::new(&fabric, routes.lft().unwrap());

@@ -63,6 +63,7 @@ def simulate_routings(
     allow_credit_loops: bool = False,
     checkpoint: str | os.PathLike[str] | None = None,
     checkpoint_every: float = 60.0,
+    skip_repeats: bool = False,
     tables: Tables = "parquet",
     output: str | os.PathLike[str] | None = None,
     seed: int | None = None,
@@ -90,6 +91,9 @@ def simulate_routings(
         from there.
     checkpoint_every : float, default 60.0
         Seconds from one state to the next; 0: only at an interruption and the end of `time_limit`.
+    skip_repeats : bool, default False
+        Do not simulate iterations that repeat earlier ones exactly. The results are the same; `skipped` of
+        a run says what was left out, or why nothing was.
     tables : {"parquet", "csv"}, default "parquet"
         What `output` and `checkpoint` hold counters and recordings as.
     output : path, optional
@@ -125,13 +129,15 @@ def simulate_routings(
     >>> [run["routing"] for run in result["runs"]]
     ['ftree']
     """
+    if skip_repeats and checkpoint is not None:
+        raise ArgumentError("skip_repeats: expected no checkpoint beside it")
     every = real("checkpoint_every", checkpoint_every, "seconds, 0 to 1e9", most=1e9)
     session = Session(seed=seed, threads=threads, work=work, time_limit=time_limit, progress=progress)
     places = [None if path is None else Path(path) for path in (output, checkpoint)]
     check_places(*places)
     words = overrides(set, model, routings, allow_credit_loops, seed, work)
     given = opened(session, of_run(os.fspath(scenario), "scenario.toml"), words)
-    return of_routings(session, given, places[0], places[1], every=every, tables=tables)[0]
+    return of_routings(session, given, places[0], places[1], every=every, tables=tables, skip=skip_repeats)[0]
 
 
 def overrides(
@@ -221,6 +227,7 @@ def of_routings(
     *,
     every: float = 60.0,
     tables: Tables = "parquet",
+    skip: bool = False,
 ) -> tuple[dict[str, Any], list[Recorded]]:
     """Simulates every routing of a scenario; the result, and each by itself."""
     given = opened.scenario
@@ -235,7 +242,9 @@ def of_routings(
             kept = Checkpoint(checkpoint, _key(session, opened, tables), every)
             stack.enter_context(lock.alone_in(checkpoint))
             check_checkpoint(checkpoint)  # Of the folder that is locked: it may be another one now.
-        found = _simulated(session, given, kept, tables if output is not None or kept is not None else None)
+        found = _simulated(
+            session, given, kept, tables if output is not None or kept is not None else None, skip=skip
+        )
     result = result_of(given, found)
     for one in result["findings"]:
         session.note(one["text"], kind=one["severity"])
@@ -307,7 +316,9 @@ def _key(session: Session, opened: Opened, tables: str) -> dict[str, Any]:
     }
 
 
-def _simulated(session: Session, given: Scenario, kept: Checkpoint | None, tables: Any) -> list[Recorded]:
+def _simulated(
+    session: Session, given: Scenario, kept: Checkpoint | None, tables: Any, *, skip: bool
+) -> list[Recorded]:
     """Every routing that ended or was cut, in the scenario's order."""
     from netloom import _core
 
@@ -339,6 +350,7 @@ def _simulated(session: Session, given: Scenario, kept: Checkpoint | None, table
             word,
             routes=routes,
             threads=partitions(session, threads),
+            skip_repeats=skip,
             time_limit=left,
             progress=progress,
             state=states.pop(word, None),

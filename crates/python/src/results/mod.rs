@@ -6,4 +6,4 @@ mod run;
 
 pub(crate) use adapters::{adapter_columns, transmissions};
 pub(crate) use outcome::{PyOutcome, Search, changed};
-pub(crate) use run::{accepted, adapter, by_mode, congestion, deadlock, latency, load, ms, spent};
+pub(crate) use run::{accepted, adapter, by_mode, congestion, deadlock, latency, load, ms, skipped, spent};

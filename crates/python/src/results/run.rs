@@ -1,7 +1,9 @@
 //! Parts of a simulated run's entry in results.
 
 use netloom_model::Fabric;
-use netloom_sim::{AdapterCounters, Deadlock, JobOutcome, Managed, Offered, SentBy, Spent, Summary};
+use netloom_sim::{
+    AdapterCounters, Deadlock, JobOutcome, Managed, Offered, Outcome, SentBy, Skipped, Spent, Summary,
+};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
@@ -168,5 +170,23 @@ pub(crate) fn adapter<'py, 'a>(
     dict.set_item("latency_cycles", latency)?;
     dict.set_item("stall_ratio", (flits > 0).then(|| stalled / flits as f64))?;
     dict.set_item("mean_latency_cycles", (packets > 0).then(|| latency / packets as f64))?;
+    Ok(dict)
+}
+
+/// What was not simulated, as it repeats what was: `skipped` of a run's result.
+pub(crate) fn skipped<'py>(
+    py: Python<'py>,
+    outcome: &Outcome,
+    skipped: &Skipped,
+) -> PyResult<Bound<'py, PyDict>> {
+    let found = skipped.job.is_some();
+    let dict = PyDict::new(py);
+    dict.set_item("job", skipped.job.map(|job| &outcome.jobs[job].name))?;
+    dict.set_item("from_iteration", found.then_some(skipped.from_iteration))?;
+    dict.set_item("period_iterations", found.then_some(skipped.period_iterations))?;
+    dict.set_item("period_ms", found.then(|| ms(skipped.period_ps)))?;
+    dict.set_item("iterations", skipped.iterations)?;
+    dict.set_item("share", skipped.time_ps as f64 / outcome.end_ps.max(1) as f64)?;
+    dict.set_item("reason", skipped.reason)?;
     Ok(dict)
 }

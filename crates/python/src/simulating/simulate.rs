@@ -18,7 +18,7 @@ use crate::arrays::array;
 use crate::counters::PyCounters;
 use crate::errors;
 use crate::results::{
-    accepted, adapter, adapter_columns, by_mode, congestion, deadlock, latency, load, ms, spent,
+    accepted, adapter, adapter_columns, by_mode, congestion, deadlock, latency, load, ms, skipped, spent,
     transmissions,
 };
 use crate::routes::PyRoutes;
@@ -77,6 +77,8 @@ pub struct PySimulation {
 ///     Length of the intervals in which links are counted then, microseconds.
 /// messages : sequence of str, default ()
 ///     Jobs of which every message is written down (`Simulation.messages`); no state is kept then.
+/// skip_repeats : bool, default False
+///     Iterations that repeat exactly are not simulated again; the result is the same, and `skipped` says what was not.
 ///
 /// Returns
 /// -------
@@ -102,7 +104,7 @@ pub struct PySimulation {
 #[pyfunction]
 #[pyo3(signature = (scenario, routing = None, *, model = None, routes = None, threads = 1, time_limit = None,
                     progress = None, on_interrupt = "raise", state = None, keep = None, counted = false, counted_every_us = None,
-                    messages = Vec::new()))]
+                    messages = Vec::new(), skip_repeats = false))]
 #[allow(clippy::too_many_arguments)] // keyword arguments of one Python call
 pub fn simulate(
     py: Python<'_>,
@@ -119,6 +121,7 @@ pub fn simulate(
     counted: bool,
     #[pyo3(from_py_with = arguments::counted_every_us)] counted_every_us: Option<f64>,
     messages: Vec<String>,
+    skip_repeats: bool,
 ) -> PyResult<PySimulation> {
     let stage = &scenario.stage;
     let messages: Vec<usize> = messages.iter().map(|job| stage.job(py, job)).collect::<PyResult<_>>()?;
@@ -145,7 +148,7 @@ pub fn simulate(
         let setup = stage.scene.setup(&stage.shared.fabric, scheme, model, threads);
         let keep = (file.is_some() || state.is_some()).then_some(&keeping);
         let measure = Measure { messages, ..measure.unwrap_or_else(|| setup.measure.clone()) };
-        let outcome = run_simulation(Setup { keep, measure, ..setup }, control);
+        let outcome = run_simulation(Setup { keep, measure, skip_repeats, ..setup }, control);
         (outcome, (cpu_ns() - before) as f64 * 1e-9)
     })?;
     let (outcome, cpu_seconds) = ended.result;
@@ -329,7 +332,9 @@ impl PySimulation {
         let busiest =
             utilisation.iter().copied().fold(None, |max: Option<f64>, u| Some(max.map_or(u, |m| m.max(u))));
         let hops = o.packet_hops.saturating_sub(o.earlier_hops);
-        let rate = (hops > 0 && self.cpu_seconds > 0.0).then(|| hops as f64 / self.cpu_seconds);
+        // What was not simulated took no time.
+        let all = o.skipped.as_ref().is_none_or(|skipped| skipped.iterations == 0);
+        let rate = (all && hops > 0 && self.cpu_seconds > 0.0).then(|| hops as f64 / self.cpu_seconds);
         let stuck: Vec<String> = match &o.deadlock {
             Some(deadlock) => {
                 let links = deadlock.describe(&self.stage.shared.fabric, o.counters.lanes);
@@ -397,6 +402,9 @@ impl PySimulation {
         dict.set_item("detours", o.detours.and_then(share))?;
         if let Some(adapters) = &o.adapters {
             dict.set_item("adapter", adapter(py, adapters.iter())?)?;
+        }
+        if let Some(found) = &o.skipped {
+            dict.set_item("skipped", skipped(py, o, found)?)?;
         }
         dict.set_item("accepted", accepted(py, &o.jobs)?)?;
         dict.set_item("events", o.events)?;

@@ -12,7 +12,7 @@ use super::network::{DUE, Fluid, Message, NEWS, NONE, OF_STREAM, RECEIVED, SENT,
 use crate::SimError;
 use crate::calendar::{END_PS, Event, NEVER};
 use crate::config::Injection;
-use crate::program::{Due, Post, Posted, Program};
+use crate::program::{Due, Halt, Post, Posted, Program};
 use crate::record::{LinkCounters, Sent};
 
 /// What of a host's software may be due later without that its room is given back.
@@ -45,7 +45,7 @@ impl<'f, P: Program> Fluid<'f, P> {
             if let Some(error) = self.failed.take() {
                 return Err(error);
             }
-            if self.desk.stop {
+            if self.desk.halt == Halt::Stop {
                 return Ok(false);
             }
             let Some(Event { time_ps, key, data }) = self.calendar.pop_before(end_ps) else {
@@ -83,7 +83,7 @@ impl<'f, P: Program> Fluid<'f, P> {
         }
         match self.failed.take() {
             Some(error) => Err(error),
-            None => Ok(!self.desk.stop),
+            None => Ok(self.desk.halt != Halt::Stop),
         }
     }
 
@@ -111,12 +111,12 @@ impl<'f, P: Program> Fluid<'f, P> {
 
     /// Whether something is still to come.
     pub fn has_more(&self) -> bool {
-        !self.desk.stop && !self.calendar.is_empty()
+        self.desk.halt != Halt::Stop && !self.calendar.is_empty()
     }
 
     /// Whether nothing can happen any more.
     pub fn is_silent(&self) -> bool {
-        !self.desk.stop && self.calendar.is_empty()
+        self.desk.halt != Halt::Stop && self.calendar.is_empty()
     }
 
     /// Simulated time, ps.

@@ -6,6 +6,7 @@ use super::network::Fluid;
 use crate::SimError;
 use crate::program::Program;
 use crate::record::{Distribution, Latencies, Recorded};
+use crate::repeats::Skipped;
 use crate::replay::Player;
 use crate::run::{JobOutcome, MOST_STUCK, Outcome, Setup};
 use crate::stalled::{Looks, idle};
@@ -75,6 +76,7 @@ pub(crate) fn flows(setup: Setup, control: &Control) -> Result<Outcome, SimError
         earlier_hops: 0,
         events: fluid.events(),
         partitions: 1,
+        skipped: setup.skip_repeats.then(|| Skipped::nothing("flows, not packets, are simulated")),
         counters: fluid.counters_at(end_ps),
         managed: None,
         recorded,

@@ -25,6 +25,7 @@ mod host;
 mod network;
 mod parallel;
 mod pool;
+mod repeating;
 mod switch;
 mod threads;
 mod watch;

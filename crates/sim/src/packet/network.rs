@@ -45,6 +45,8 @@ pub struct Network<'f, C, P: Program, O> {
     /// What a switch does to another takes at least so long; what is announced is heard so much later.
     pub(super) lookahead_ps: u64,
     pub(super) stopped: bool,
+    /// The program wants to be looked at.
+    pub(super) paused: bool,
     /// Packets that wait may yet take another output.
     pub(super) moves: bool,
     /// Those of them that wait, where inputs are not known by their places.
@@ -166,6 +168,7 @@ impl<'f, C: Choice, P: Program, O: Observer> Network<'f, C, P, O> {
             mail: (0..partition.count).map(|_| Mail::default()).collect(),
             lookahead_ps,
             stopped: false,
+            paused: false,
             partition,
             heads: Heads::new(if move_on && !features.by_place { fabric.switch_count() } else { 0 }),
             moves: move_on,

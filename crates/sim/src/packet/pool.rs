@@ -66,6 +66,13 @@ impl Origin {
         self.high = self.high >> THROUGH_BITS << THROUGH_BITS | switch;
     }
 
+    /// The packet was created at another time, in units of `births`' own.
+    pub fn set_born(&mut self, born: u64) {
+        let through = self.through();
+        *self = Self::new(self.message, born, self.mark);
+        self.set_through(through);
+    }
+
     /// When the packet was created, in units of `births`' own.
     #[inline(always)]
     pub fn born(&self) -> u64 {

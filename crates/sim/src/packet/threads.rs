@@ -21,6 +21,7 @@ use super::network::Network;
 use super::parallel::Mail;
 use super::parallel::Partition;
 use super::parallel::{Barrier, Guard};
+use super::repeating::Repeating;
 use super::watch::link_counters;
 use crate::SimError;
 use crate::calendar::NEVER;
@@ -29,6 +30,7 @@ use crate::observe::Observer;
 use crate::program::Split;
 use crate::record::{AdapterCounters, Intervals, Latencies, Managed, Measure, PairRow, Queues};
 use crate::record::{LinkCounters, check_rows};
+use crate::repeats::Skipped;
 use crate::stalled::Looks;
 use crate::state_codec::{StateReader, joined};
 
@@ -50,6 +52,8 @@ pub struct Terms<'a> {
     pub packet_jobs: usize,
     /// Where its state goes, and whence it comes; a run that somebody watches has none.
     pub keep: Option<&'a Keeping<'a>>,
+    /// Iterations that repeat exactly are not simulated again; then there is one partition.
+    pub skip_repeats: bool,
     /// Ends the run from outside; is told the simulated time, ps, of `until_ps` (0: open).
     pub control: &'a Control,
 }
@@ -128,6 +132,8 @@ pub struct Finished<P, O> {
     pub events: u64,
     /// Partitions.
     pub partitions: usize,
+    /// What was not simulated, as it repeats what was, if asked for.
+    pub skipped: Option<Skipped>,
 }
 
 /// Runs a program on a network.
@@ -164,7 +170,7 @@ pub fn run_network<C: Choice + Clone, P: Split, O: Observer>(
     let mut state = terms.keep.and_then(|keep| keep.from).map(StateReader::new);
     let wanted = match (&mut state, terms.partitions) {
         (Some(state), _) => state.partitions()?,
-        (None, _) if config.is_whole() => 1,
+        (None, _) if config.is_whole() || terms.skip_repeats => 1,
         (None, Some(partitions)) => partitions,
         (None, None) => Partition::worthwhile(fabric, config, lookahead_ps, terms.threads),
     };
@@ -178,6 +184,12 @@ pub fn run_network<C: Choice + Clone, P: Split, O: Observer>(
     if state.is_some() && parts.len() != wanted {
         return Err(SimError::State);
     }
+    let mut repeating = match (&mut parts[..], terms.skip_repeats) {
+        (_, false) => None,
+        (_, true) if terms.keep.is_some() => Some(Err(Skipped::nothing("the state is kept"))),
+        ([whole], true) => Some(Repeating::new(whole)),
+        _ => Some(Err(Skipped::nothing("the network is in partitions"))),
+    };
     for part in &mut parts {
         match &mut state {
             Some(state) => part.load(state)?,
@@ -187,7 +199,7 @@ pub fn run_network<C: Choice + Clone, P: Split, O: Observer>(
     state.map_or(Ok(()), StateReader::end)?;
     let earlier_hops = parts.iter().map(Network::packets_sent).sum();
     let mut end = match &mut parts[..] {
-        [whole] => alone(whole, terms)?,
+        [whole] => alone(whole, terms, repeating.as_mut().and_then(|it| it.as_mut().ok()))?,
         parts => together(parts, terms)?,
     };
     if end == End::Silent
@@ -195,7 +207,8 @@ pub fn run_network<C: Choice + Clone, P: Split, O: Observer>(
     {
         end = End::Deadlock(error);
     }
-    let done = merged(fabric, &partition, parts, end, earlier_hops, terms);
+    let mut done = merged(fabric, &partition, parts, end, earlier_hops, terms);
+    done.skipped = repeating.map(|repeating| repeating.map_or_else(|nothing| nothing, Repeating::skipped));
     let queues = done.queues.as_ref().map_or(0, |queues| queues.by_level.len() + queues.queues.len());
     check_rows(done.intervals.as_ref().map_or(0, |intervals| intervals.rows.len()) + queues)?;
     Ok(done)
@@ -204,6 +217,7 @@ pub fn run_network<C: Choice + Clone, P: Split, O: Observer>(
 fn alone<C: Choice, P: Split, O: Observer>(
     network: &mut Network<C, P, O>,
     terms: &Terms,
+    mut repeating: Option<&mut Repeating>,
 ) -> Result<End, SimError> {
     let until_ps = terms.until_ps.unwrap_or(NEVER);
     let mut looks = looks_at(std::slice::from_ref(network));
@@ -219,6 +233,12 @@ fn alone<C: Choice, P: Split, O: Observer>(
         terms.control.report(network.now_ps(), terms.until_ps.unwrap_or(0));
         if network.stopped {
             return Ok(End::Stopped);
+        }
+        if std::mem::take(&mut network.paused) {
+            if let Some(repeating) = &mut repeating {
+                repeating.begins(network, until_ps);
+            }
+            continue;
         }
         if more {
             continue;
@@ -554,5 +574,6 @@ fn merged<C: Choice, P: Split, O: Observer>(
         earlier_hops,
         events,
         partitions,
+        skipped: None,
     }
 }

@@ -87,6 +87,25 @@ impl Latencies {
         self.max_ps = self.max_ps.max(other.max_ps);
     }
 
+    /// Adds one value many times.
+    pub fn record_many(&mut self, latency_ps: u64, times: u64) {
+        self.histogram.record_n(latency_ps.min(LONGEST_PS), times).expect("the range grows as needed");
+        self.sum_ps += u128::from(latency_ps) * u128::from(times);
+        self.max_ps = self.max_ps.max(latency_ps);
+    }
+
+    /// Adds what was added since it was `before` so many times again.
+    pub fn repeat_since(&mut self, before: &Latencies, times: u64) {
+        let was: Vec<_> = before.buckets().collect();
+        let now: Vec<_> = self.buckets().collect();
+        for (first_ps, _, count) in now {
+            let at = was.partition_point(|&(other, ..)| other < first_ps);
+            let had = was.get(at).filter(|&&(other, ..)| other == first_ps).map_or(0, |&(.., had)| had);
+            self.histogram.record_n(first_ps, (count - had) * times).expect("it is a bucket that there is");
+        }
+        self.sum_ps += (self.sum_ps - before.sum_ps) * u128::from(times);
+    }
+
     /// Count, mean, median, 99th percentile and maximum.
     pub fn summary(&self) -> Summary {
         let count = self.histogram.len();

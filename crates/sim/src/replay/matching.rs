@@ -109,6 +109,13 @@ impl<M> Matching<M> {
         self.early.values().flatten()
     }
 
+    /// The same by sender and tag, in order.
+    pub fn early(&self) -> Vec<((u32, u32), &VecDeque<M>)> {
+        let mut all: Vec<_> = self.early.iter().map(|(&key, messages)| (key, messages)).collect();
+        all.sort_unstable_by_key(|&(key, _)| key);
+        all
+    }
+
     /// Receives that wait, by sender and tag, in order, with their number.
     pub fn open_receives(&self) -> Vec<((u32, u32), u32)> {
         let few =

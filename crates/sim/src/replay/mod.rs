@@ -7,6 +7,7 @@
 //! | `job` | jobs |
 //! | `log` | what ranks did in a window of time |
 //! | `matching` | receives and messages find each other |
+//! | `cycle` | what a rank does again and again |
 //! | `offered` | offered load, and what is accepted of it |
 //! | `recorded` | recorded runs as scripts |
 //! | `sends` | what ranks send, without playing |
@@ -14,6 +15,7 @@
 //! | `tasks` | ranks whose program is a graph of tasks |
 //! | `player` | the ranks of all jobs on their hosts |
 
+mod cycle;
 mod job;
 mod log;
 mod matching;

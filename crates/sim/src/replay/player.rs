@@ -14,6 +14,7 @@ mod rounds;
 mod sending;
 mod split;
 mod stuck;
+mod visits;
 
 use std::sync::Arc;
 
@@ -39,6 +40,7 @@ pub use envelope::Envelope;
 use envelope::{COLLECTIVE_TAG, Part, tag_of};
 pub use modes::Sight;
 pub use results::SentBy;
+use visits::Cycles;
 
 /// What software costs.
 #[derive(Clone, Debug, PartialEq)]
@@ -168,6 +170,8 @@ pub struct Player {
     log: Option<Log>,
     /// Every message, if asked for.
     messages: Option<Messages>,
+    /// Where jobs iterate, if asked for.
+    cycles: Cycles,
 }
 
 impl Player {
@@ -230,6 +234,7 @@ impl Player {
             sight: Arc::default(),
             log: None,
             messages: None,
+            cycles: Cycles::default(),
         }
     }
 
@@ -251,6 +256,9 @@ impl Player {
             return;
         }
         self.waited(r, desk.now_ps());
+        if self.cycles.pauses(r, self.ranks[r as usize].step) {
+            desk.pause();
+        }
         if self.jobs[self.ranks[r as usize].job as usize].script.tasks().is_some() {
             return self.advance_tasks(r, desk);
         }

@@ -48,6 +48,11 @@ impl Tally {
         self.waits_ps[what.index()] += u128::from(ps);
     }
 
+    /// All sums.
+    pub fn sums(&mut self) -> impl Iterator<Item = &mut u128> {
+        [&mut self.compute_ps, &mut self.call_ps].into_iter().chain(&mut self.waits_ps)
+    }
+
     pub fn merge(&mut self, other: &Self) {
         self.compute_ps += other.compute_ps;
         self.call_ps += other.call_ps;

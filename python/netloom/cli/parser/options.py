@@ -162,6 +162,7 @@ OPTIONS: dict[str, tuple[str, str]] = {
     "--sl": ("Path", "the service level of every pair"),
     "--sl2vl": ("Path", "the SL-to-VL tables in force"),
     "--slurm": ("Path", "write a job array for Slurm here and run nothing"),
+    "--skip-repeats": ("float", "the error allowed where iterations are not simulated again"),
     "--small": ("bool", "a smaller fabric"),
     "--spare-ports": ("bool", "list ports that no cable uses"),
     "--stages": ("int", "how many stages there may be"),

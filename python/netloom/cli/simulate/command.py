@@ -32,6 +32,11 @@ _UNFIT = (
         ("--mappings",),
         "--alone goes with --mappings: netloom simulate SCENARIO --mappings block --alone",
     ),
+    *exclude(
+        "--skip-repeats",
+        ("--checkpoint", "--loads", "--mappings"),
+        "--skip-repeats simulates one scenario in one go: not with --checkpoint, --loads, --mappings",
+    ),
     *need(("--checkpoint-every",), ("--checkpoint",), "--checkpoint-every needs --checkpoint DIR"),
 )
 
@@ -52,6 +57,7 @@ def simulate(
     write_cc: Annotated[Path | None, options.OUTPUT_PATH] = None,
     checkpoint: Annotated[Path | None, options.OUTPUT_PATH] = None,
     checkpoint_every: Annotated[float | None, options.within(0, 1e9)] = None,
+    skip_repeats: Annotated[float | None, options.within(0, 1.0)] = None,
     tables: Literal["parquet", "csv"] = "parquet",
     options: Searching | None = None,
 ) -> int:
@@ -95,6 +101,9 @@ def simulate(
         continues from there.
     checkpoint_every
         Seconds from one state to the next; 0: only at Ctrl-C and the end of `--time-limit`. [default: 60]
+    skip_repeats
+        Do not simulate iterations that repeat earlier ones. The value is the error that is allowed, a share:
+        only 0, exact repeats, is there. The results are the same; `skipped` says what was left out.
     tables
         What `-o` writes counters and recordings as.
     options
@@ -112,8 +121,11 @@ def simulate(
         write_cc=write_cc,
         checkpoint=checkpoint,
         checkpoint_every=checkpoint_every,
+        skip_repeats=skip_repeats,
     )
     refuse(_UNFIT, asked)
+    if skip_repeats:
+        raise UsageError(f"--skip-repeats {skip_repeats:g}: expected 0, as only exact repeats are skipped")
     overrides = overrides_of(set_ or [], model, routings, allow_credit_loops, options)
     overrides += [] if groups is None else [f"groups={json.dumps(groups)}"]
     if loads is not None or mappings is not None:
@@ -136,7 +148,9 @@ def simulate(
             raise UsageError('--write-cc: expected a scenario with [congestion] control = "ib-cc"')
         run.write(written, write_cc)
     every = 60.0 if checkpoint_every is None else checkpoint_every
-    result, _ = of_routings(run, given, options.output, checkpoint, every=every, tables=tables)
+    result, _ = of_routings(
+        run, given, options.output, checkpoint, every=every, tables=tables, skip=skip_repeats is not None
+    )
     return run.finish(
         result,
         lambda: report.text(result),

@@ -60,6 +60,7 @@ def text(result: Mapping[str, Any]) -> str:
         for one in result["runs"]
         if one["stopped"] is not None
     ]
+    tail += [_skipped(one["routing"], one["skipped"]) for one in result["runs"] if "skipped" in one]
     if result["not_run"]:
         tail.append(("not run", ", ".join(result["not_run"])))
     if result["output"] is not None:
@@ -67,6 +68,21 @@ def text(result: Mapping[str, Any]) -> str:
     if tail:
         parts.append(render.pairs(tail))
     return "\n\n".join(parts)
+
+
+def _skipped(routing: str, skipped: Mapping[str, Any]) -> tuple[str, str]:
+    """What was not simulated, or why all was."""
+    if skipped["reason"] is not None:
+        return "not skipped", f"{routing}: {skipped['reason']}"
+    count, each = render.count, skipped["period_iterations"]
+    period = (
+        f"{'iteration' if each == 1 else f'{count(each)} iterations'} ({1e3 * skipped['period_ms']:.4g} µs)"
+    )
+    what = f"{count(skipped['iterations'])} iterations of {skipped['job']}"
+    return "skipped", (
+        f"{routing}: {what}, {100 * skipped['share']:.1f} % of the time; "
+        f"from iteration {skipped['from_iteration']} on it repeats every {period}"
+    )
 
 
 def _table(found: Sequence[Mapping[str, Any]], model: str) -> str:

@@ -17,7 +17,7 @@ use crate::packet::host::{Delayed, Incoming, Next, Outgoing};
 use crate::packet::network::Network;
 use crate::packet::parallel::STOP;
 use crate::packet::pool::{List, NONE, Origin, Packet};
-use crate::program::{Due, LAST_PS, Post, Posted, Program};
+use crate::program::{Due, Halt, LAST_PS, Post, Posted, Program};
 
 /// The token of the timer for a delayed message.
 const DUE: u32 = MOST_DATA;
@@ -46,7 +46,7 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
             self.is_received(link, from, index, self.program.is_data(token));
         }
         if let Some(births) = self.hosts.births_mut() {
-            births.received(self.program.job(token), from, origin.born(), wire, self.now);
+            births.received(self.program.job(token), index, from, origin.born(), wire, self.now);
         }
         if let Some(pairs) = &mut self.pairs {
             pairs.received(from.0, self.fabric.reverse(LinkId(link)).0, wire, self.now);
@@ -99,6 +99,9 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
             };
             let packet = Packet::new(address, wire, level, lane).on_way(way);
             let index = self.take_packet(packet, Origin::new(record, born, mark));
+            if let Some(births) = self.hosts.births_mut() {
+                births.is_numbered(index);
+            }
             self.notify_birth::<H>(host, lane, index, wire.into(), born);
             self.ports.at::<H>(host, lane).out_room -= i32::from(wire);
             self.launch::<H>(host, lane, index, 0);
@@ -278,8 +281,10 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
         for news in std::mem::take(&mut self.desk.news) {
             self.announce(news);
         }
-        if std::mem::take(&mut self.desk.stop) {
-            self.announce(STOP);
+        match std::mem::take(&mut self.desk.halt) {
+            Halt::No => {}
+            Halt::Pause => (self.paused, self.alert) = (true, true),
+            Halt::Stop => self.announce(STOP),
         }
     }
 

@@ -204,6 +204,7 @@ mod tests {
             threads: 1,
             measure: Measure::default(),
             keep: None,
+            skip_repeats: false,
             until_ps: None,
         };
         let before = LOOKS.get();

@@ -54,6 +54,7 @@ impl<C: Choice, P: Split, O: Observer> Network<'_, C, P, O> {
             alert: _,
             desk: _,
             stopped: _,
+            paused: _,
             failed: _,
             failed_at: _,
             pairs: _, // a run that counts them keeps no state

@@ -170,7 +170,7 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
         }
         match self.failed.take() {
             Some(error) => Err(error),
-            None => Ok(self.stopped),
+            None => Ok(self.stopped || self.paused),
         }
     }
 

@@ -99,6 +99,26 @@ impl<T: Copy> Hosts<T> {
         lane.iter(&self.outgoing).map(|message| self.outgoing.get(message))
     }
 
+    /// The same by their slots.
+    pub(super) fn indices(&self, lane: List) -> impl Iterator<Item = u32> {
+        lane.iter(&self.outgoing)
+    }
+
+    /// What is left of a series, to change.
+    pub(super) fn rest_mut(&mut self, rest: u32) -> &mut Rest {
+        self.rests.at(rest)
+    }
+
+    /// What is known of a message that comes here, to change.
+    pub(super) fn incoming_mut(&mut self, number: u32) -> &mut Incoming<T> {
+        &mut self.incoming[number as usize]
+    }
+
+    /// What is due of a host, to change; the order must stay.
+    pub(super) fn delayed_mut(&mut self, host: usize) -> &mut VecDeque<Delayed<T>> {
+        &mut self.delayed[host]
+    }
+
     /// How many come behind a message in its series, if some do.
     pub fn rest(&self, message: &Outgoing<T>) -> Option<u64> {
         (message.rest != NONE).then(|| self.rests.get(message.rest).series.left)

@@ -6,6 +6,7 @@ mod messages;
 mod numbers;
 mod responses;
 mod turns;
+mod visits;
 
 pub(crate) use births::Births;
 pub(crate) use hosts::{Hosts, Next};

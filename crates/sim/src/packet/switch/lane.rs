@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::calendar::{END_PS, NEVER};
 use crate::packet::pool::{List, NONE, Packet, Pool};
+use crate::repeats::Visit;
 
 /// Bits of [`Lane::sent`] that count bytes, and how many packets the others count.
 pub(super) const SENT_BYTES: u32 = 24;
@@ -49,6 +50,16 @@ impl Credit {
     #[inline(always)]
     pub fn bytes(self) -> u16 {
         self.0 as u16
+    }
+
+    /// What it is worth to whoever counts it from now on.
+    pub(super) fn visit(&mut self, visit: &mut Visit) {
+        let (mut time_ps, bytes) = (self.next_ps(), self.bytes());
+        visit.same(&bytes);
+        visit.past(&mut time_ps);
+        if !self.is_none() {
+            *self = Self::new(time_ps, bytes);
+        }
     }
 }
 

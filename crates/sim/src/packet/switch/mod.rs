@@ -8,6 +8,7 @@ mod ports;
 mod queues;
 mod room;
 mod turn;
+mod visits;
 mod waits;
 
 pub(crate) use heads::{Head, Heads};

@@ -98,7 +98,7 @@ impl Port {
 
 /// Whose turn it is on a link of several lanes.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
-struct Arbiter {
+pub(super) struct Arbiter {
     /// The lane that was served last.
     last: u8,
     /// What it may still send in its turn, in units of 64 bytes (with weights).
@@ -126,7 +126,7 @@ pub(crate) struct Ports {
     pub lane: Vec<Lane>,
     pub end: Vec<End>,
     /// What lanes have sent but for the last few packets, which are counted in their lines.
-    carried: Vec<Carried>,
+    pub(super) carried: Vec<Carried>,
     /// Room of output buffers: towards switches, and of and towards hosts.
     pub(super) room: [u32; 2],
     /// Of every link, packets being sent, or sent ahead of time: their room in the output buffer, and when their tails have left. Empty
@@ -135,7 +135,7 @@ pub(crate) struct Ports {
     /// Credits that don't fit a lane's line.
     pub(super) more: Vec<VecDeque<Credit>>,
     /// By link; empty if there is one lane.
-    arbiter: Vec<Arbiter>,
+    pub(super) arbiter: Vec<Arbiter>,
     /// Loads of outputs, if a scheme looks at them.
     pub loads: Loads,
     /// Loads as they are known elsewhere.

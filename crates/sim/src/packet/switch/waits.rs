@@ -9,6 +9,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::calendar::NEVER;
+use crate::repeats::Visit;
 
 /// The clock of one lane, or of a whole link.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
@@ -64,6 +65,15 @@ impl Waits {
         let of = self.of(link as usize);
         for clock in self.clocks[of].iter_mut().filter(|clock| clock.since != NEVER) {
             *clock = Clock { since: now, total_ps: clock.by(free_at, now) };
+        }
+    }
+
+    /// The clocks of a link that was or will be free at `free_at`: a wait counts from then on.
+    pub fn visit(&mut self, visit: &mut Visit, link: usize, free_at: u64) {
+        let of = self.of(link);
+        for clock in &mut self.clocks[of] {
+            visit.after(&mut clock.since, free_at);
+            visit.count(&mut clock.total_ps);
         }
     }
 

@@ -2,9 +2,10 @@
 
 use netloom_model::HostId;
 
-use super::Player;
+use super::{Envelope, Player};
 use crate::SimError;
-use crate::program::Split;
+use crate::program::{Series, Split};
+use crate::repeats::{Iteration, Visit};
 use crate::state_codec::{StateReader, StateWriter};
 
 impl Split for Player {
@@ -40,6 +41,7 @@ impl Split for Player {
             repeats: _,
             first: _,
             open: _,
+            cycles: _,
             log: _,      // of runs that are watched, which are not kept
             messages: _, // a run that writes them down keeps no state
             ranks,
@@ -66,5 +68,25 @@ impl Split for Player {
         from.replace(&mut self.times)?;
         from.replace(&mut self.under_way)?;
         from.replace(&mut self.by_mode)
+    }
+
+    fn iterates(&mut self) -> Result<(), &'static str> {
+        self.find_cycles()
+    }
+
+    fn begun(&mut self) -> Option<Iteration> {
+        self.begins_iteration()
+    }
+
+    fn visit(&mut self, visit: &mut Visit) {
+        self.visit_all(visit);
+    }
+
+    fn visit_token(&self, visit: &mut Visit, token: &mut Envelope) {
+        self.visit_envelope(visit, *token);
+    }
+
+    fn visit_series(&self, visit: &mut Visit, series: &mut Series) {
+        self.visit_series_of(visit, series);
     }
 }

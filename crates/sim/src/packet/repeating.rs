@@ -1,0 +1,158 @@
+//! Finds where a run repeats, and moves it on.
+//!
+//! At the beginning of each iteration it is noted how long the last one took and what happened in it: that costs nothing. Once
+//! these have repeated, the state is looked at as a whole, and again a period later. If both are equal, what lies between them
+//! happens again and again while programs do the same, and the run is moved on by as many whole periods as fit. If they are
+//! not, the next look comes after twice as many iterations, so that looks stay rare where a run only seems to repeat.
+
+use crate::calendar::END_PS;
+use crate::observe::Observer;
+use crate::packet::choice::Choice;
+use crate::packet::network::Network;
+use crate::program::Split;
+use crate::repeats::{Iteration, Moment, Skipped, Visit};
+
+/// Iterations of the longest period.
+const LONGEST: usize = 32;
+
+/// An iteration: how long it took, what happened in it.
+type Sign = (u64, u64, u64);
+
+/// What is known of a run's iterations.
+#[derive(Debug)]
+pub(super) struct Repeating {
+    /// The job, where its last iteration began, and what had happened by then.
+    job: usize,
+    last: Option<Sign>,
+    signs: Vec<Sign>,
+    /// A moment to come back to: the iteration, and after how many to compare.
+    earlier: Option<(Moment, u64, usize)>,
+    /// Iterations to let go by, and how many the next time.
+    wait: u64,
+    next_wait: u64,
+    /// What came of it.
+    skipped: Skipped,
+}
+
+impl Repeating {
+    /// Of a run that has not begun; `Err`: nothing can be skipped in it.
+    pub fn new<C: Choice, P: Split, O: Observer>(network: &mut Network<C, P, O>) -> Result<Self, Skipped> {
+        match network.unfit() {
+            Some(reason) => return Err(Skipped::nothing(reason)),
+            None => network.program.iterates().map_err(Skipped::nothing)?,
+        }
+        if let Some(births) = network.hosts.births_mut() {
+            births.keep_rests();
+        }
+        Ok(Self {
+            job: 0,
+            last: None,
+            signs: Vec::new(),
+            earlier: None,
+            wait: 0,
+            next_wait: 1,
+            skipped: Skipped::nothing("nothing repeats"),
+        })
+    }
+
+    /// What was skipped.
+    pub fn skipped(self) -> Skipped {
+        self.skipped
+    }
+
+    /// An iteration has begun; the run does not go on to `until_ps`.
+    pub fn begins<C: Choice, P: Split, O: Observer>(
+        &mut self,
+        network: &mut Network<C, P, O>,
+        until_ps: u64,
+    ) {
+        let Some(Iteration { job, number }) = network.program.begun() else { return };
+        if self.job != job {
+            self.forget(network);
+            self.job = job;
+        }
+        let so_far = (network.now, network.events, network.received);
+        if let Some(last) = self.last.replace(so_far) {
+            self.signs.push((so_far.0 - last.0, so_far.1 - last.1, so_far.2 - last.2));
+        }
+        if let Some((before, from, period)) = self.earlier.take() {
+            if (number - from) < period as u64 {
+                self.earlier = Some((before, from, period));
+                return;
+            }
+            let now = look(network);
+            let whole = network.hosts.births().is_none_or(|births| births.is_written_down());
+            if whole && number - from == period as u64 && now.equals(&before) {
+                self.skip(network, (before, now), from, until_ps);
+            } else {
+                (self.wait, self.next_wait) = (self.next_wait, 2 * self.next_wait);
+            }
+            write_down(network, false);
+            return;
+        }
+        if self.wait > 0 {
+            self.wait -= 1;
+            return;
+        }
+        if let Some(period) = self.period() {
+            self.earlier = Some((look(network), number, period));
+            write_down(network, true);
+        }
+    }
+
+    /// How many iterations are repeated by as many before, to all appearance.
+    fn period(&self) -> Option<usize> {
+        let (signs, count) = (&self.signs, self.signs.len());
+        (1..=LONGEST.min(count / 2))
+            .find(|&period| signs[count - period..] == signs[count - 2 * period..count - period])
+    }
+
+    fn skip<C: Choice, P: Split, O: Observer>(
+        &mut self,
+        network: &mut Network<C, P, O>,
+        (before, now): (Moment, Moment),
+        from: u64,
+        until_ps: u64,
+    ) {
+        let (period_ps, iterations) =
+            (now.now_ps - before.now_ps, now.bases[self.job] - before.bases[self.job]);
+        // Time must pass, and what is beyond the end of time fails where it does.
+        let fit = (until_ps.min(END_PS / 2) - 1).saturating_sub(now.now_ps).checked_div(period_ps);
+        let times = now.most_times(&before).min(fit.unwrap_or(0));
+        if times == 0 {
+            return;
+        }
+        let skipped = &mut self.skipped;
+        if skipped.reason.take().is_some() {
+            (skipped.job, skipped.from_iteration) = (Some(self.job), from);
+            (skipped.period_iterations, skipped.period_ps) = (iterations, period_ps);
+        }
+        skipped.iterations += times * iterations;
+        skipped.time_ps += times * period_ps;
+        let mut visit = Visit::advance(before, &now, times);
+        network.visit(&mut visit);
+        if let Some(births) = network.hosts.births_mut() {
+            births.repeat(times, period_ps);
+        }
+        self.last = None;
+        self.signs.clear();
+    }
+
+    fn forget<C: Choice, P: Split, O: Observer>(&mut self, network: &mut Network<C, P, O>) {
+        (self.last, self.earlier, self.wait, self.next_wait) = (None, None, 0, 1);
+        self.signs.clear();
+        write_down(network, false);
+    }
+}
+
+fn look<C: Choice, P: Split, O: Observer>(network: &mut Network<C, P, O>) -> Moment {
+    let mut visit = Visit::look(network.now);
+    network.visit(&mut visit);
+    visit.seen()
+}
+
+fn write_down<C: Choice, P: Split, O: Observer>(network: &mut Network<C, P, O>, wanted: bool) {
+    if let Some(births) = network.hosts.births_mut() {
+        births.write_down(wanted);
+    }
+}

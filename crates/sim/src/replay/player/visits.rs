@@ -1,0 +1,175 @@
+//! What changes in a [`Player`], visited; and where its jobs begin an iteration.
+//!
+//! Steps count from the iteration of their job's first rank, if their rank's program repeats there. Numbers of messages are left out: nothing
+//! but random choices and what is written down depends on them, and such runs are not looked through.
+
+use std::collections::BTreeMap;
+
+use super::{Envelope, Matching, Player};
+use crate::program::Series;
+use crate::repeats::{Iteration, Visit};
+use crate::replay::cycle::Cycle;
+
+/// Where the jobs of a player iterate.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Cycles {
+    /// By rank of all jobs; `None` for ranks that do nothing twice, and those of jobs that start over.
+    of: Vec<Option<Cycle>>,
+    /// The rank whose next iteration is a pause, and its first step.
+    next: Option<(u32, u64)>,
+}
+
+impl Cycles {
+    /// Whether a rank that is at a step is to pause.
+    #[inline]
+    pub fn pauses(&self, rank: u32, step: u64) -> bool {
+        self.next.is_some_and(|(next, from)| next == rank && step >= from)
+    }
+}
+
+impl Player {
+    /// [`Split::iterates`](crate::Split::iterates).
+    pub(super) fn find_cycles(&mut self) -> Result<(), &'static str> {
+        if self.open.iter().any(Option::is_some) {
+            return Err("a job offers load");
+        }
+        if self.jobs.iter().any(|job| job.script.tasks().is_some()) {
+            return Err("a job is a graph of tasks");
+        }
+        if self.messages.is_some() || self.log.is_some() {
+            return Err("messages are written down");
+        }
+        if self.jobs.iter().any(|job| job.modes.chooses().is_some()) {
+            return Err("modes are chosen message by message");
+        }
+        let mut of = Vec::new();
+        for job in self.jobs.iter() {
+            let iterates = |rank| if job.until.is_none() { Cycle::of(&*job.script, rank) } else { None };
+            let cycles: Vec<Option<Cycle>> = (0..job.hosts.len() as u32).map(iterates).collect();
+            let times = cycles.iter().flatten().map(Cycle::times).min().unwrap_or(1);
+            of.extend(cycles.into_iter().map(|cycle| cycle.map(|cycle| cycle.in_stretches(times))));
+        }
+        self.cycles.of = of;
+        match self.next_pause() {
+            Some(_) => Ok(()),
+            None => Err("no program does the same again and again"),
+        }
+    }
+
+    /// The first rank that iterates of the first job of which one still does, and its next iteration: it is the next pause.
+    fn next_pause(&mut self) -> Option<(u32, u64)> {
+        let next = |(rank, cycle): (u32, &Option<Cycle>)| {
+            let (step, Cycle { from, steps, to }) = (self.ranks[rank as usize].step, (*cycle)?);
+            let next = if step < from { from } else { from + ((step - from) / steps + 1) * steps };
+            (next < to).then_some((rank, next))
+        };
+        self.cycles.next = (0..).zip(&self.cycles.of).find_map(next);
+        self.cycles.next
+    }
+
+    /// [`Split::begun`](crate::Split::begun).
+    pub(super) fn begins_iteration(&mut self) -> Option<Iteration> {
+        let (rank, _) = self.cycles.next?;
+        let Cycle { from, steps, .. } = self.cycles.of[rank as usize]?;
+        let Self { ranks, .. } = self;
+        let (job, step) = (ranks[rank as usize].job as usize, ranks[rank as usize].step);
+        self.next_pause();
+        Some(Iteration { job, number: step.saturating_sub(from) / steps })
+    }
+
+    fn cycle(&self, rank: u32) -> Option<(u64, u64, u64)> {
+        self.cycles.of[rank as usize].map(|Cycle { from, steps, to }| (from, steps, to))
+    }
+
+    /// [`Split::visit`](crate::Split::visit).
+    pub(super) fn visit_all(&mut self, visit: &mut Visit) {
+        for job in 0..self.jobs.len() {
+            let first = self.first[job] as usize;
+            let ranks = first..first + self.jobs[job].hosts.len();
+            let iterates = self.cycles.of[ranks].iter().position(Option::is_some);
+            visit.base(iterates.map_or(0, |rank| {
+                let (from, steps, to) = self.cycle((first + rank) as u32).expect("it iterates");
+                (self.ranks[first + rank].step.clamp(from, to) - from) / steps
+            }));
+        }
+        let mut ranks = std::mem::take(&mut self.ranks);
+        for (r, rank) in (0..).zip(&mut ranks) {
+            let super::Rank {
+                // Given.
+                job,
+                number: _,
+                host: _,
+                // Of runs that are not looked through.
+                progress: _,
+                news: _,
+                choosing: _,
+                // Visited.
+                open,
+                waits,
+                paid,
+                talks,
+                leaving,
+                unclaimed,
+                step,
+                matching,
+                tallies,
+                inner,
+                rounds,
+                round_ps,
+                end_ps,
+                waits_since_ps,
+                sends,
+            } = rank;
+            visit.same(&(open, waits, paid, talks, leaving, unclaimed, inner, end_ps));
+            visit.step(step, *job as usize, self.cycle(r));
+            self.visit_matching(visit, matching);
+            let open = tallies.iter().map(|(key, tally)| (*key, tally.complete.wrapping_sub(tally.waited)));
+            visit.same(&open.filter(|&(_, left)| left != 0).collect::<BTreeMap<_, _>>());
+            let mut counted = u64::from(*rounds);
+            visit.count(&mut counted);
+            *rounds = counted as u32;
+            visit.past(round_ps);
+            visit.time(waits_since_ps);
+            for sends in sends {
+                let mut counted = u64::from(*sends);
+                visit.count(&mut counted);
+                *sends = counted as u32;
+            }
+        }
+        self.ranks = ranks;
+        visit.same(&(&self.running, &self.under_way));
+        self.latencies.iter_mut().for_each(|latencies| visit.latencies(latencies));
+        self.bytes.iter_mut().for_each(|bytes| visit.count(bytes));
+        self.times.iter_mut().flat_map(|times| times.sums()).for_each(|sum| visit.sum(sum));
+        for (messages, bytes) in self.by_mode.iter_mut().flatten() {
+            visit.count(messages);
+            visit.count(bytes);
+        }
+        if !visit.looks() {
+            self.next_pause();
+        }
+    }
+
+    fn visit_matching(&self, visit: &mut Visit, matching: &Matching<Envelope>) {
+        visit.same(&matching.open_receives());
+        let early = matching.early();
+        visit.same(&early.len());
+        for (key, messages) in early {
+            visit.same(&(key, messages.len()));
+            messages.iter().for_each(|envelope| self.visit_envelope(visit, *envelope));
+        }
+    }
+
+    /// [`Split::visit_token`](crate::Split::visit_token).
+    pub(super) fn visit_envelope(&self, visit: &mut Visit, envelope: Envelope) {
+        let Envelope { from, to, tag, bytes, .. } = envelope;
+        visit.same(&(from, to, tag, bytes, envelope.part() as u8, envelope.is_forgotten()));
+    }
+
+    /// [`Split::visit_series`](crate::Split::visit_series).
+    pub(super) fn visit_series_of(&self, visit: &mut Visit, series: &mut Series) {
+        let Series { from, lane, of, next, number: _, left } = series;
+        visit.same(&(*from, *lane, *of, *left));
+        visit.step(next, self.ranks[*of as usize].job as usize, self.cycle(*of));
+    }
+}
