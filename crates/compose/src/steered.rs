@@ -31,7 +31,7 @@ pub fn steering(
     }
     let checked = steering.and_then(|found| match scheme {
         Steered::Minimal => Ok(found),
-        Steered::Valiant | Steered::Ugal | Steered::Aries => found.check_detours().map(|()| found),
+        _ => found.check_detours().map(|()| found),
     });
     let steering = checked.map_err(|error| refuse("routes", error.to_string()))?;
     if asked(scenario, "sl2vl") {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use netloom_model::{Control, Fabric, HostId};
 use netloom_routing::Steering;
-use netloom_sim::choice::Steer;
+use netloom_sim::choice::{Steer, sees};
 use netloom_sim::{
     Config, Job, Measure, Model, Network, Nobody, OpenLoop, Outcome, Profile, Scheme, Setup, SimError,
     SteerOptions, Steered, Uniform, simulate,
@@ -92,7 +92,8 @@ fn a_lone_packet_takes_the_time_worked_out_by_hand() {
             let config = &Config { lanes: 5, ..config };
             let (mut within, mut between) = (BTreeSet::new(), BTreeSet::new());
             for (to, seed) in (1..72).flat_map(|to| (0..4).map(move |seed| (to, seed))) {
-                let choice = Steer::<false>::new(fabric, steering, SteerOptions::new(scheme), seed);
+                let choice =
+                    Steer::<{ sees::NOTHING }>::new(fabric, steering, SteerOptions::new(scheme), seed);
                 let program = AtOnce::new(&[(0, to, 4096)]);
                 let mut network = Network::new(fabric, config, choice, program, Nobody).unwrap();
                 network.run().unwrap();
