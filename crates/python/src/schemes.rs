@@ -160,7 +160,9 @@ pub fn check_scheme<'py>(
         return refuse(format!("scheme: expected one of {names}, found \"{scheme}\""));
     };
     let lanes = match (vls, sl2vl) {
-        (Some(_), Some(_)) => return refuse("vls: expected none with sl2vl, whose tables say the lanes".into()),
+        (Some(_), Some(_)) => {
+            return refuse("vls: expected none with sl2vl, whose tables say the lanes".into());
+        }
         (Some(vls), None) if !(1..=MOST_LANES).contains(&vls) => {
             return refuse(format!("vls: expected a whole number of 1 to {MOST_LANES}, found {vls}"));
         }

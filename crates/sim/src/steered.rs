@@ -123,6 +123,8 @@ pub struct SteerOptions {
     pub lanes: u8,
     /// Lanes behind these that are responses' own: as many as minimal ways have slots, or none.
     pub response_lanes: u8,
+    /// Lanes go by SL-to-VL tables instead.
+    pub by_tables: bool,
     /// The mode of messages that have none of their own, where there are modes.
     pub mode: Mode,
     /// That of messages of all-to-all collectives, if it is another.
@@ -150,6 +152,7 @@ impl SteerOptions {
             add_bytes: 0,
             lanes,
             response_lanes: 0,
+            by_tables: false,
             mode: Mode::Unbiased,
             all_to_all: None,
             by_message: None,

@@ -9,7 +9,8 @@
 //! runs them. A detour goes to a *third* switch and from there on, both ways minimal with one cable between groups each, in a group that is neither
 //! the source's nor the destination's:
 //!
-//! * through a group: where a cable of the source's group leads to; through a switch: any of a group;
+//! * through a group: towards where a cable of the source's group leads to, and on from where the way comes into the third group; through a
+//!   switch: any of a group;
 //! * *again*: a packet on its minimal way, in its first group and behind its first switch, may yet begin a detour.
 //!
 //! Slots of a way (J. Kim et al., ISCA 2008, sec. 4.1, where each has a lane): L is cables within a group, G one between groups, numbered
@@ -35,7 +36,7 @@ pub struct Moves {
 /// Where a detour leads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Through {
-    /// The switch of a third group where a cable comes in.
+    /// A third group: to where a cable leads, and on from where they come in.
     Group,
     /// Any switch of a third group.
     Switch,
@@ -350,8 +351,9 @@ impl<'a> Follower<'a> {
             LanesBy::Tables(map) => map.lane(held.via.0, out.0, level),
             LanesBy::Slot(_) => {
                 let slot = self.slot(&held, out);
-                let place = self.slots.iter().position(|&other| other == slot).expect("a slot of the scheme");
-                self.lane_of[place]
+                // Where much is missing a way can cross more cables than slots tell: it stays on the last one.
+                let place = self.slots.iter().position(|&other| other == slot);
+                self.lane_of[place.unwrap_or(self.slots.len() - 1)]
             }
         };
         self.highest = self.highest.max(lane);
@@ -368,7 +370,10 @@ impl<'a> Follower<'a> {
         while let Some(held) = open.pop() {
             let at = self.fabric.link_to_switch(held.via).expect("packets are at switches");
             passes(&held);
-            if at == to {
+            // A detour through a group goes on from where it comes in.
+            let comes_in =
+                held.leg == Leg::Seeks && held.crossed > 0 && self.moves.through == Some(Through::Group);
+            if at == to || comes_in {
                 there.push(held);
                 continue;
             }

@@ -414,6 +414,9 @@ impl<const SEES: u8> Choice for Steer<'_, SEES> {
 
     #[inline]
     fn lane(&self, here: Here, out: LinkId) -> Option<u8> {
+        if self.options.by_tables {
+            return None;
+        }
         let slot = 2 * here.way.crossed() + u8::from(self.steering.is_global(out));
         match (here.way.is_response(), self.options.response_lanes) {
             (true, 1..) => Some(self.options.lanes + slot.min(self.options.response_lanes - 1)),
@@ -426,6 +429,6 @@ impl<const SEES: u8> Choice for Steer<'_, SEES> {
 
     #[inline]
     fn first_lane(&self, _from: HostId, _level: u8) -> Option<u8> {
-        Some(0)
+        (!self.options.by_tables).then_some(0)
     }
 }
