@@ -152,6 +152,7 @@ pub(crate) fn fitted<'a>(
     options.lanes = options.scheme.slots(crossings).len() as u8;
     if by_tables(scenario) {
         options.by_tables = true;
+        options.lanes = profile.config.lanes;
         return (Scheme::Steered(options, steering), profile);
     }
     let responses = if answered { Steered::Minimal.slots(crossings).len() as u8 } else { 0 };

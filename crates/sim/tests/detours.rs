@@ -156,7 +156,15 @@ fn uniform_load_below_saturation_is_accepted() {
 #[test]
 fn fewer_lanes_than_slots_are_refused_or_lock_up() {
     let net = &small();
-    for (scheme, slots) in [(Steered::Minimal, 3), (Steered::Valiant, 5), (Steered::Ugal, 5)] {
+    let slots = [
+        (Steered::Minimal, 3),
+        (Steered::Valiant, 5),
+        (Steered::Ugal, 5),
+        (Steered::UgalGlobal, 5),
+        (Steered::ValiantRouter, 6),
+        (Steered::Par, 6),
+    ];
+    for (scheme, slots) in slots {
         let few = setup(net, SteerOptions::new(scheme), slots - 1, true, 0.5, 10);
         let error = simulate(few, &Control::new()).unwrap_err().to_string();
         assert!(error.starts_with(&format!("lanes: expected at least {slots}")), "{error}");

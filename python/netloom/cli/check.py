@@ -150,7 +150,9 @@ def _of_scheme(
     told: list[Finding] = []
     if not found["ok"]:
         cycle = "; ".join(f"{held['link']} lane {held['lane']}" for held in found["cycle"])
-        told.append(finding("credit-loop", f"{len(found['cycle'])} lanes of links wait for each other: {cycle}"))
+        told.append(
+            finding("credit-loop", f"{len(found['cycle'])} lanes of links wait for each other: {cycle}")
+        )
     result = {"scheme": scheme, **found, "findings": told}
     return run.finish(result, lambda: scheme_text(result))
 
