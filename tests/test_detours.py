@@ -48,7 +48,7 @@ def test_the_neighbour_pattern_is_carried_by_detours(scenario):
 
 
 def test_by_any_switch_of_the_third_group_nothing_piles_up_at_one(scenario):
-    """Group to group 2 on: what comes in on both cables of a router leaves by one neighbour, 7/24; by any router 7/16."""
+    """Two groups on: what comes in at a router leaves by one neighbour, 7/24; by any router 7/16."""
     changes = ["job.load.program.pattern=adversarial:2", "fabric=dragonfly:p=2,a=4,h=2,arrangement=relative"]
     found = runs(scenario, *(word for change in changes for word in ("--set", change)))
     assert found["valiant"]["accepted"]["mean"] == pytest.approx(7 / 24, rel=0.06)
