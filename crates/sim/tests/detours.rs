@@ -203,7 +203,7 @@ fn a_run_shows_the_same_watched_or_not_on_any_number_of_threads() {
     let net = &small();
     for scheme in Steered::ALL {
         let run = |trace_ps, threads| {
-            let mut setup = setup(net, SteerOptions::new(scheme), 5, true, 0.5, 30);
+            let mut setup = setup(net, SteerOptions::new(scheme), 6, true, 0.5, 30);
             setup.measure.trace_ps = trace_ps;
             setup.threads = threads;
             let found = simulate(setup, &Control::new()).unwrap();
