@@ -94,7 +94,7 @@ def test_adversarial_follows_groups_whatever_hosts_are_called_and_however_many(n
 
 def test_choices_among_upward_ways_are_refused_by_name_with_those_that_exist(netloom):
     (netloom.folder / "s.toml").write_text(SCENARIO.format(routes='"adaptive"'))
-    assert "expected minimal, valiant, ugal" in netloom.refused("simulate", "s.toml")
+    assert "expected minimal, valiant, valiant:router, ugal" in netloom.refused("simulate", "s.toml")
 
 
 @pytest.mark.parametrize(

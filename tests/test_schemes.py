@@ -26,6 +26,10 @@ LARGE = "dragonfly:p=4,a=8,h=4"
         # All that comes in on h cables of one router leaves by one neighbour: (g - 2) / ((h + 1) a p).
         (LARGE, "adversarial:4", "valiant", 31 / 160),
         (LARGE + ",arrangement=relative", "adversarial:4", "valiant", 31 / 160),
+        # By any switch of the third group only cables between groups are full.
+        (LARGE, "adversarial:1", "valiant:router", 31 / 64),
+        (LARGE, "adversarial:4", "valiant:router", 31 / 64),
+        (SMALL, "adversarial:2", "valiant:router", 7 / 16),
         (SMALL, "all-to-all", "minimal", 1),
     ],
 )
@@ -179,5 +183,7 @@ def test_bad_input_is_told(netloom):
     ):
         done = netloom(*words)
         assert (done.code, done.err.count("\n")) == (2, 1), done.err
-    with pytest.raises(nl.ArgumentError, match="minimal, valiant or best"):
+    with pytest.raises(nl.ArgumentError, match="valiant:router: expected a dragonfly, found a tree"):
+        nl.scheme_loads("two-level:leaves=4,hosts=4,spines=4", "shift:4", "valiant:router")
+    with pytest.raises(nl.ArgumentError, match="minimal, valiant, valiant:router or best"):
         nl.scheme_loads(SMALL, "adversarial:1", "ugal")

@@ -45,6 +45,7 @@ __all__ = [
     "bases",
     "bound_classes",
     "check",
+    "check_scheme",
     "coefficients",
     "coloured",
     "dead_entries",
@@ -1259,7 +1260,7 @@ def ecmp_loads(
 def scheme_loads(
     fabric: Fabric | _Path,
     traffic: Traffic | _Path,
-    scheme: Literal["minimal", "valiant", "best"],
+    scheme: Literal["minimal", "valiant", "valiant:router", "best"],
     *,
     threads: int = 0,
     work: int | None = None,
@@ -1267,6 +1268,14 @@ def scheme_loads(
     progress: Callable[[int, int], object] | None = None,
     on_interrupt: Literal["raise", "return"] = "raise",
 ) -> LinkLoads: ...
+def check_scheme(
+    fabric: Fabric | _Path,
+    scheme: str,
+    *,
+    vls: int | None = None,
+    sl2vl: LaneTables | None = None,
+    any_order: bool = False,
+) -> dict[str, Any]: ...
 def lane_loads(fabric: Fabric, routes: Routes, traffic: Traffic) -> list[float]:
     """The largest load of a link on every lane, from lane 0 on; one entry for routes without lanes.
 

@@ -4,7 +4,8 @@
 //!   D. Abts, ISCA 2008, sec. 4.1, MIN).
 //! * *Valiant*: minimal ways to a random place and from there on (L. G. Valiant, SIAM J. Comput. 11(2), 1982). On a dragonfly the
 //!   place is where a random cable between groups leads to, as packets of the simulator's `valiant` have it
-//!   (`routing::Steering`); traffic within a group goes there minimally. Elsewhere it is a random switch with hosts.
+//!   (`routing::Steering`), or with `valiant:router` a random switch of that group; traffic within a group goes there minimally. Elsewhere
+//!   it is a random switch with hosts.
 //! * *Best*: ways of any length and direction, split at will. The interval is that of `flow`: splits over ways of at most
 //!   [`SPARE_HOPS`] links more than the longest minimal way give its upper end. Its lower end holds for any ways whatsoever:
 //!   prices of links, and Dijkstra's distances under them.
@@ -38,14 +39,20 @@ pub enum Scheme {
     Minimal,
     /// Random detours.
     Valiant,
+    /// The same on a dragonfly, by a random switch of the third group.
+    ValiantRouter,
     /// The best split of any ways.
     Best,
 }
 
 impl Scheme {
     /// All, by name.
-    pub const ALL: [(&'static str, Self); 3] =
-        [("minimal", Self::Minimal), ("valiant", Self::Valiant), ("best", Self::Best)];
+    pub const ALL: [(&'static str, Self); 4] = [
+        ("minimal", Self::Minimal),
+        ("valiant", Self::Valiant),
+        ("valiant:router", Self::ValiantRouter),
+        ("best", Self::Best),
+    ];
 }
 
 /// The minimal ways of a fabric; on a dragonfly with what its detours need.
@@ -83,7 +90,7 @@ pub fn scheme_loads(
     ar::check(fabric, traffic)?;
     let demand = Demand::new(fabric, traffic);
     ar::reachable(fabric, minimal.paths(), &demand)?;
-    let wanted = if scheme == Scheme::Valiant { Scheme::Valiant } else { Scheme::Minimal };
+    let wanted = if scheme == Scheme::Best { Scheme::Minimal } else { scheme };
     let load = expected(fabric, minimal, &demand, wanted);
     let around = Around::new(fabric);
     let paid = |price: &[f64]| around.paid(&demand, price);
@@ -96,7 +103,7 @@ pub fn scheme_loads(
             known.load = known.load.map(|load| if max(&other) < max(&load) { other } else { load });
             graphs(fabric, &around, &demand)
         }
-        Scheme::Minimal | Scheme::Valiant => Vec::new(),
+        Scheme::Minimal | Scheme::Valiant | Scheme::ValiantRouter => Vec::new(),
     };
     let Played { mut bound, load } = flow::play(fabric, &demand, groups, known, control, work);
     ar::name(fabric, &mut bound.certificate);
@@ -118,8 +125,11 @@ fn of_hosts<'a>(fabric: &'a Fabric, demand: &'a Demand) -> impl Iterator<Item = 
 /// Loads over relative capacity that are expected, links of hosts included.
 fn expected(fabric: &Fabric, minimal: &Minimal, demand: &Demand, scheme: Scheme) -> Vec<f64> {
     let supplies = match (scheme, minimal) {
-        (Scheme::Valiant, Minimal::Groups(steering)) => through_groups(fabric, steering, demand),
-        (Scheme::Valiant, Minimal::Paths(paths)) => through_leaves(fabric, paths, demand),
+        (Scheme::Valiant, Minimal::Groups(steering)) => through_groups(fabric, steering, demand, false),
+        (Scheme::ValiantRouter, Minimal::Groups(steering)) => through_groups(fabric, steering, demand, true),
+        (Scheme::Valiant | Scheme::ValiantRouter, Minimal::Paths(paths)) => {
+            through_leaves(fabric, paths, demand)
+        }
         _ => direct(fabric, demand),
     };
     let paths = minimal.paths();
@@ -162,8 +172,8 @@ fn direct(fabric: &Fabric, demand: &Demand) -> Vec<Supply> {
     supplies
 }
 
-/// The same with two legs for every pair of groups, by a third.
-fn through_groups(fabric: &Fabric, steering: &Steering, demand: &Demand) -> Vec<Supply> {
+/// The same with two legs for every pair of groups, by the switch of a third where a cable leads to, or by any of its `switches`.
+fn through_groups(fabric: &Fabric, steering: &Steering, demand: &Demand, switches: bool) -> Vec<Supply> {
     let mut supplies = vec![Supply::new(); fabric.switch_count()];
     let mut thirds: Vec<SwitchId> = Vec::new();
     for (&from, row) in demand.leaves.iter().zip(&demand.pairs) {
@@ -178,9 +188,18 @@ fn through_groups(fabric: &Fabric, steering: &Steering, demand: &Demand) -> Vec<
             if thirds.is_empty() {
                 leg[to.index()] += bytes;
             }
-            for third in &thirds {
-                leg[third.index()] += bytes / thirds.len() as f64;
-                supplies[to.index()].push((*third, bytes / thirds.len() as f64));
+            let mut go_by = |third: SwitchId, bytes: f64| {
+                leg[third.index()] += bytes;
+                supplies[to.index()].push((third, bytes));
+            };
+            for &there in &thirds {
+                let part = bytes / thirds.len() as f64;
+                if switches {
+                    let count = steering.of_third(from, there, to).count() as f64;
+                    steering.of_third(from, there, to).for_each(|third| go_by(third, part / count));
+                } else {
+                    go_by(there, part);
+                }
             }
         }
         for target in fabric.switches().filter(|t| leg[t.index()] > 0.0) {

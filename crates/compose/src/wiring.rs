@@ -9,6 +9,7 @@ use netloom_counters::lane_tables;
 use netloom_formats::scenario::Knob;
 use netloom_model::names::nearest;
 use netloom_model::{Fabric, LaneMap, LinkId, SERVICE_LEVELS, SwitchId};
+use netloom_routing::{Engine, EngineOptions, route};
 use netloom_sim::Config;
 use netloom_topology::{NO_LEVEL, Structure, detect};
 
@@ -53,6 +54,10 @@ pub(crate) fn wiring(
             let levels = levels.min(SERVICE_LEVELS);
             let seed = seed.unwrap_or(scenarios_seed);
             config.lane_map = Some(Arc::new(LaneMap::random(fabric, levels, config.lanes, seed)));
+        }
+        ("sl2vl", Knob::Lanes(engine)) if engine == Engine::Dla.name() => {
+            let routes = route(Engine::Dla, fabric, &detect(fabric), &EngineOptions { seed: 0, lmc: 0 });
+            config.lane_map = routes.map_err(|error| refuse("", error.to_string()))?.lanes;
         }
         ("sl2vl", Knob::Lanes(scheme)) => {
             let map = lane_tables(fabric, scheme).map_err(|error| refuse("", error.to_string()))?;

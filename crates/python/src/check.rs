@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use netloom_bounds as bounds;
-use netloom_model::LinkId;
+use netloom_model::{Fabric, LinkId};
 use netloom_verify::{self as verify, CheckReport, Verdict};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -104,13 +104,7 @@ impl PyCheckReport {
     /// Each with link (in words) and lane: a whole cycle of waits.
     #[getter]
     fn cycle<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
-        let one = |&(link, lane): &(LinkId, u8)| {
-            let dict = PyDict::new(py);
-            dict.set_item("link", self.shared.fabric.describe_link(link))?;
-            dict.set_item("lane", lane)?;
-            Ok(dict)
-        };
-        self.report.cycle.iter().map(one).collect()
+        cycle_of(py, &self.shared.fabric, &self.report.cycle)
     }
 
     /// Entries that no table has, of switches and addresses that need one.
@@ -147,6 +141,21 @@ impl PyCheckReport {
     fn findings<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
         checked(py, &self.report.findings)
     }
+}
+
+/// Each link of a cycle, in words, and its lane.
+pub(crate) fn cycle_of<'py>(
+    py: Python<'py>,
+    fabric: &Fabric,
+    cycle: &[(LinkId, u8)],
+) -> PyResult<Vec<Bound<'py, PyDict>>> {
+    let one = |&(link, lane): &(LinkId, u8)| {
+        let dict = PyDict::new(py);
+        dict.set_item("link", fabric.describe_link(link))?;
+        dict.set_item("lane", lane)?;
+        Ok(dict)
+    };
+    cycle.iter().map(one).collect()
 }
 
 /// What the independent checker says of a certificate.

@@ -101,6 +101,7 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(loads::loads, m)?)?;
     m.add_function(wrap_pyfunction!(loads::ecmp_loads, m)?)?;
     m.add_function(wrap_pyfunction!(schemes::scheme_loads, m)?)?;
+    m.add_function(wrap_pyfunction!(schemes::check_scheme, m)?)?;
     m.add_function(wrap_pyfunction!(loads::lane_loads, m)?)?;
     m.add_function(wrap_pyfunction!(loads::link_users, m)?)?;
     m.add_function(wrap_pyfunction!(loads::bound_classes, m)?)?;

@@ -10,6 +10,7 @@ use netloom_routing::{PathSet, Steering};
 
 use crate::SimError;
 use crate::mode::{Mode, Modes};
+use crate::packet::choice::sees::{ALL, NOTHING, OWN};
 use crate::packet::choice::{
     Adaptive, AdaptiveRemote, ByMode, ByTable, Choice, Hashed, RandomPerPacket, Snooping, Steer,
 };
@@ -103,11 +104,16 @@ impl<'a> Scheme<'a> {
             }
             Self::Hashed(pairs, paths) => return visitor.visit(Hashed::new(fabric, paths, pairs, seed)),
             Self::PerPacket(scheme, paths) => (scheme, paths),
-            Self::Steered(options, steering) if matches!(options.scheme, Steered::Ugal | Steered::Aries) => {
-                return visitor.visit(Steer::<true>::new(fabric, steering, options, seed));
-            }
             Self::Steered(options, steering) => {
-                return visitor.visit(Steer::<false>::new(fabric, steering, options, seed));
+                return match options.scheme {
+                    Steered::Minimal | Steered::Valiant | Steered::ValiantRouter => {
+                        visitor.visit(Steer::<NOTHING>::new(fabric, steering, options, seed))
+                    }
+                    Steered::Ugal | Steered::Par | Steered::Aries => {
+                        visitor.visit(Steer::<OWN>::new(fabric, steering, options, seed))
+                    }
+                    Steered::UgalGlobal => visitor.visit(Steer::<ALL>::new(fabric, steering, options, seed)),
+                };
             }
         };
         match scheme {
@@ -228,12 +234,24 @@ mod tests {
         }
         let found = SteerOptions::parse("ugal:minimal=1,detours=3,shift=0,add=12288").unwrap().unwrap();
         assert_eq!((found.minimal, found.detours, found.shift, found.add_bytes), (1, 3, 0, 12288));
-        for bad in
-            ["minimal:shift=1", "ugal:", "ugal:shift", "ugal:shift=17", "ugal:minimal=0", "ugal:bias=1"]
-        {
+        for bad in [
+            "minimal:shift=1",
+            "ugal:",
+            "ugal:shift",
+            "ugal:shift=17",
+            "ugal:minimal=0",
+            "ugal:bias=1",
+            "par:again=1",
+            "valiant:router:add=1",
+        ] {
             assert!(SteerOptions::parse(bad).unwrap().is_err(), "{bad}");
         }
+        let found = SteerOptions::parse("ugal:global:detours=4").unwrap().unwrap();
+        assert_eq!((found.scheme, found.detours, found.shift), (Steered::UgalGlobal, 4, 0));
+        let found = SteerOptions::parse("par:shift=0").unwrap().unwrap();
+        assert_eq!((found.scheme, found.shift), (Steered::Par, 0));
         assert_eq!(SteerOptions::parse("Ugal"), None);
+        assert_eq!(SteerOptions::parse("parsed"), None);
         let found = SteerOptions::parse("adaptive:3:bias=77").unwrap().unwrap();
         assert_eq!((found.scheme, found.mode, found.bias_bytes), (Steered::Aries, Mode::HighBias, 77));
         for word in SteerOptions::words_of_modes() {

@@ -9,22 +9,39 @@ pub enum Steered {
     Minimal,
     /// Through a random third group, always.
     Valiant,
+    /// Through a random switch of a random third group, always.
+    ValiantRouter,
     /// One or the other, by the queues of a packet's first switch.
     Ugal,
+    /// The same, by the queues of all links of both ways.
+    UgalGlobal,
+    /// The same as [`Ugal`](Self::Ugal), and again at later switches of the first group.
+    Par,
     /// `adaptive:0` to `adaptive:3` and other modes, as on Aries: one or the other, by mode, within a group too.
     Aries,
 }
 
 impl Steered {
     /// All of them, in the order lists show them.
-    pub const ALL: [Self; 4] = [Self::Minimal, Self::Valiant, Self::Ugal, Self::Aries];
+    pub const ALL: [Self; 7] = [
+        Self::Minimal,
+        Self::Valiant,
+        Self::ValiantRouter,
+        Self::Ugal,
+        Self::UgalGlobal,
+        Self::Par,
+        Self::Aries,
+    ];
 
     /// As scenarios spell it.
     pub fn name(self) -> &'static str {
         match self {
             Self::Minimal => "minimal",
             Self::Valiant => "valiant",
+            Self::ValiantRouter => "valiant:router",
             Self::Ugal => "ugal",
+            Self::UgalGlobal => "ugal:global",
+            Self::Par => "par",
             Self::Aries => "adaptive:0",
         }
     }
@@ -34,8 +51,15 @@ impl Steered {
         match self {
             Self::Minimal => "minimal ways of a dragonfly",
             Self::Valiant => "through a random third group of a dragonfly, always",
+            Self::ValiantRouter => "through a random switch of a random third group of a dragonfly, always",
             Self::Ugal => {
                 "minimal or through a third group of a dragonfly, by the queues of the first switch"
+            }
+            Self::UgalGlobal => {
+                "the same by the queues of all links of both ways, as they are at that moment"
+            }
+            Self::Par => {
+                "as ugal, and a packet on its minimal way chooses again at later switches of its group"
             }
             Self::Aries => {
                 "the same as on Aries, within groups too; adaptive:1 to adaptive:3 have a bias against detours"
@@ -43,12 +67,39 @@ impl Steered {
         }
     }
 
+    /// Whether it chooses between minimal ways and detours by queues alone, with parameters.
+    pub fn compares(self) -> bool {
+        matches!(self, Self::Ugal | Self::UgalGlobal | Self::Par)
+    }
+
     /// The slots of its ways, in order: L is a cable within a group (or some, round a missing one), G one between groups. Each has
     /// a lane. Minimal ways cross at most so many cables between groups: one where none is missing.
     pub fn slots(self, crossings: u8) -> &'static [&'static str] {
         const ALL: [&str; 7] = ["L0", "G0", "L1", "G1", "L2", "G2", "L3"];
-        let crossings = if self == Self::Minimal { crossings } else { crossings.max(2) };
-        &ALL[..(2 * usize::from(crossings) + 1).min(ALL.len())]
+        const AGAIN: [&str; 8] = ["L0", "L1", "G0", "L2", "G1", "L3", "G2", "L4"];
+        let plain = |crossings: u8| 2 * usize::from(crossings) + 1;
+        match self {
+            Self::Minimal => &ALL[..plain(crossings).min(ALL.len())],
+            Self::ValiantRouter if crossings < 2 => &["L0", "G0", "L1", "L2", "G1", "L3"],
+            Self::ValiantRouter => &ALL,
+            Self::Par => &AGAIN[..plain(crossings.max(2)).min(ALL.len()) + 1],
+            _ => &ALL[..plain(crossings.max(2)).min(ALL.len())],
+        }
+    }
+
+    /// The lane of every slot, by what a packet counts: twice the cables between groups behind it, plus one for the next of these; a third
+    /// switch counts as one too. And the lane of a cable that a detour takes within its first group, behind its first switch.
+    ///
+    /// With fewer `lanes` than slots, the two slots within one group share a lane; with fewer still, the last ones do.
+    pub(crate) fn lanes_of_slots(self, crossings: u8, lanes: u8) -> ([u8; 8], u8) {
+        let enough = usize::from(lanes) >= self.slots(crossings).len();
+        let (of, again) = match self {
+            Self::ValiantRouter if crossings < 2 && enough => ([0, 1, 2, 4, 3, 4, 5, 5], 0),
+            Self::ValiantRouter if crossings < 2 => ([0, 1, 2, 3, 2, 3, 4, 4], 0),
+            Self::Par if enough => ([0, 2, 3, 4, 5, 6, 7, 7], 1),
+            _ => ([0, 1, 2, 3, 4, 5, 6, 7], 0),
+        };
+        (of.map(|lane: u8| lane.min(lanes - 1)), again)
     }
 }
 
@@ -72,6 +123,8 @@ pub struct SteerOptions {
     pub lanes: u8,
     /// Lanes behind these that are responses' own: as many as minimal ways have slots, or none.
     pub response_lanes: u8,
+    /// Lanes go by SL-to-VL tables instead.
+    pub by_tables: bool,
     /// The mode of messages that have none of their own, where there are modes.
     pub mode: Mode,
     /// That of messages of all-to-all collectives, if it is another.
@@ -89,7 +142,8 @@ impl SteerOptions {
     /// A scheme as it is meant: UGAL with two candidates of each kind, a detour twice as long.
     pub fn new(scheme: Steered) -> Self {
         let lanes = scheme.slots(1).len() as u8;
-        let shift = if scheme == Steered::Aries { 0 } else { 1 };
+        // Loads of all links of a way tell its length.
+        let shift = if matches!(scheme, Steered::Aries | Steered::UgalGlobal) { 0 } else { 1 };
         Self {
             scheme,
             minimal: 2,
@@ -98,6 +152,7 @@ impl SteerOptions {
             add_bytes: 0,
             lanes,
             response_lanes: 0,
+            by_tables: false,
             mode: Mode::Unbiased,
             all_to_all: None,
             by_message: None,
@@ -105,7 +160,7 @@ impl SteerOptions {
         }
     }
 
-    /// The scheme that a word names; parameters of UGAL follow a colon: `ugal:minimal=1,detours=1,shift=1,add=12288`. `None`: the word
+    /// The scheme that a word names; parameters of those that compare queues follow a colon: `ugal:minimal=1,detours=1,shift=1,add=12288`. `None`: the word
     /// names none.
     ///
     /// # Errors
@@ -114,12 +169,17 @@ impl SteerOptions {
         if let Some(found) = Self::of_mode(word) {
             return Some(found);
         }
-        let (name, rest) = word.split_once(':').map_or((word, None), |(name, rest)| (name, Some(rest)));
-        let scheme = Steered::ALL.into_iter().find(|scheme| scheme.name() == name)?;
+        let behind = |scheme: Steered| {
+            let rest = word.strip_prefix(scheme.name())?;
+            if rest.is_empty() { Some((scheme, None)) } else { Some((scheme, Some(rest.strip_prefix(':')?))) }
+        };
+        // `ugal:global` begins with another's name.
+        let (scheme, rest) =
+            Steered::ALL.into_iter().filter_map(behind).max_by_key(|(scheme, _)| scheme.name().len())?;
         let mut it = Self::new(scheme);
         let Some(rest) = rest else { return Some(Ok(it)) };
-        if scheme != Steered::Ugal {
-            return Some(Err(format!("\"{word}\": {name} has no parameters")));
+        if !scheme.compares() {
+            return Some(Err(format!("\"{word}\": {} has no parameters", scheme.name())));
         }
         for pair in rest.split(',') {
             let (key, text) = pair.split_once('=').unwrap_or((pair, ""));

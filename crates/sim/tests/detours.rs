@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use netloom_model::{Control, Fabric, HostId};
 use netloom_routing::Steering;
-use netloom_sim::choice::Steer;
+use netloom_sim::choice::{Steer, sees};
 use netloom_sim::{
     Config, Job, Measure, Model, Network, Nobody, OpenLoop, Outcome, Profile, Scheme, Setup, SimError,
     SteerOptions, Steered, Uniform, simulate,
@@ -93,7 +93,8 @@ fn a_lone_packet_takes_the_time_worked_out_by_hand() {
             let config = &Config { lanes: 5, ..config };
             let (mut within, mut between) = (BTreeSet::new(), BTreeSet::new());
             for (to, seed) in (1..72).flat_map(|to| (0..4).map(move |seed| (to, seed))) {
-                let choice = Steer::<false>::new(fabric, steering, SteerOptions::new(scheme), seed);
+                let choice =
+                    Steer::<{ sees::NOTHING }>::new(fabric, steering, SteerOptions::new(scheme), seed);
                 let program = AtOnce::new(&[(0, to, 4096)]);
                 let mut network = Network::new(fabric, config, choice, program, Nobody).unwrap();
                 network.run().unwrap();
@@ -156,7 +157,15 @@ fn uniform_load_below_saturation_is_accepted() {
 #[test]
 fn fewer_lanes_than_slots_are_refused_or_lock_up() {
     let net = &small();
-    for (scheme, slots) in [(Steered::Minimal, 3), (Steered::Valiant, 5), (Steered::Ugal, 5)] {
+    let slots = [
+        (Steered::Minimal, 3),
+        (Steered::Valiant, 5),
+        (Steered::Ugal, 5),
+        (Steered::UgalGlobal, 5),
+        (Steered::ValiantRouter, 6),
+        (Steered::Par, 6),
+    ];
+    for (scheme, slots) in slots {
         let few = setup(net, SteerOptions::new(scheme), slots - 1, true, 0.5, 10);
         let error = simulate(few, &Control::new()).unwrap_err().to_string();
         assert!(error.starts_with(&format!("lanes: expected at least {slots}")), "{error}");
@@ -195,7 +204,7 @@ fn a_run_shows_the_same_watched_or_not_on_any_number_of_threads() {
     let net = &small();
     for scheme in Steered::ALL {
         let run = |trace_ps, threads| {
-            let mut setup = setup(net, SteerOptions::new(scheme), 5, true, 0.5, 30);
+            let mut setup = setup(net, SteerOptions::new(scheme), 6, true, 0.5, 30);
             setup.measure.trace_ps = trace_ps;
             setup.threads = threads;
             let found = simulate(setup, &Control::new()).unwrap();

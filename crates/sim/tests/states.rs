@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use netloom_model::rng::{Stream, below, stream};
 use netloom_model::{Control, Fabric, Requirement, Schedule, StopReason, Task};
 use netloom_routing::{Engine, EngineOptions, PathSet, Steering, route};
-use netloom_sim::choice::{Adaptive, AdaptiveRemote, ByTable, RandomPerPacket, Steer};
+use netloom_sim::choice::{Adaptive, AdaptiveRemote, ByTable, RandomPerPacket, Steer, sees};
 use netloom_sim::{
     Choice, Config, End, Job, Keeping, Measure, Nobody, Observer, Pairs, Player, SimError, Software,
     SteerOptions, Steered, Tasks, Terms, run_network,
@@ -158,9 +158,9 @@ fn detours_go_on_too() {
         let divisions = &[(1, 1), (2, 1), (4, 2)];
         let (jobs, seed, measured) = (jobs, 2, true);
         let options = SteerOptions::new(Steered::Valiant);
-        let choice = Steer::<false>::new(fabric, &steering, options, seed);
+        let choice = Steer::<{ sees::NOTHING }>::new(fabric, &steering, options, seed);
         broken += Case { fabric, config, choice, jobs, seed, measured }.every_way_agrees(divisions);
-        let choice = Steer::<true>::new(fabric, &steering, SteerOptions::new(Steered::Ugal), seed);
+        let choice = Steer::<{ sees::OWN }>::new(fabric, &steering, SteerOptions::new(Steered::Ugal), seed);
         broken += Case { fabric, config, choice, jobs, seed, measured }.every_way_agrees(divisions);
     }
     assert!(broken > 10, "{broken} times broken off");
@@ -173,7 +173,7 @@ fn responses_go_on_too() {
     let steering = Steering::new(fabric, &detect(fabric)).unwrap();
     let config = &Config { lanes: 8, window_packets: Some(16), ..Config::aries() };
     let options = SteerOptions { response_lanes: 3, ..SteerOptions::new(Steered::Ugal) };
-    let choice = Steer::<true>::new(fabric, &steering, options, 2);
+    let choice = Steer::<{ sees::OWN }>::new(fabric, &steering, options, 2);
     let (jobs, seed, measured) = (jobs, 2, true);
     let broken = Case { fabric, config, choice, jobs, seed, measured }.every_way_agrees(&[(1, 1), (2, 2)]);
     assert!(broken > 3, "{broken} times broken off");

@@ -142,7 +142,7 @@ impl Follower<'_> {
 }
 
 /// One service level of each set that all tables treat alike.
-fn any_levels(fabric: &Fabric, lanes: &LaneMap) -> Vec<u8> {
+pub(crate) fn any_levels(fabric: &Fabric, lanes: &LaneMap) -> Vec<u8> {
     let mut found: Vec<u8> = Vec::new();
     for level in 0..SERVICE_LEVELS {
         let alike = |other: u8| {
@@ -163,28 +163,34 @@ fn any_levels(fabric: &Fabric, lanes: &LaneMap) -> Vec<u8> {
 }
 
 /// Who waits for whom: a row of bits a vertex, a bit for every lane of every port of the switch that its link enters.
-struct Waits {
+pub(crate) struct Waits {
     lanes: u32,
     words: usize,
     bits: Vec<u64>,
 }
 
 impl Waits {
-    fn new(fabric: &Fabric, lanes: u32) -> Self {
+    pub fn new(fabric: &Fabric, lanes: u32) -> Self {
         let words = ((usize::from(fabric.max_radix()) + 1) * lanes as usize).div_ceil(64);
         Self { lanes, words, bits: vec![0; fabric.link_count() * lanes as usize * words] }
     }
 
-    fn vertex(&self, link: LinkId, lane: u8) -> u32 {
+    pub fn vertex(&self, link: LinkId, lane: u8) -> u32 {
         link.0 * self.lanes + u32::from(lane)
     }
 
-    fn add(&mut self, fabric: &Fabric, holder: u32, out: LinkId, lane: u8) {
+    pub fn add(&mut self, fabric: &Fabric, holder: u32, out: LinkId, lane: u8) {
         let bit = usize::from(fabric.link_port(out)) * self.lanes as usize + usize::from(lane);
         self.bits[holder as usize * self.words + bit / 64] |= 1 << (bit % 64);
     }
 
-    fn cycles(&self, fabric: &Fabric) -> (u64, Vec<(LinkId, u8)>) {
+    /// How many pairs of (link, lane) wait for each other, in one direction.
+    pub fn count(&self) -> u64 {
+        self.bits.iter().map(|word| u64::from(word.count_ones())).sum()
+    }
+
+    /// Groups that wait for each other in cycles, and a shortest cycle of the first.
+    pub fn cycles(&self, fabric: &Fabric) -> (u64, Vec<(LinkId, u8)>) {
         let vertices = fabric.link_count() * self.lanes as usize;
         let of = |vertex: u32| (LinkId(vertex / self.lanes), (vertex % self.lanes) as u8);
         let waits = |vertex: u32, out: &mut Vec<u32>| {

@@ -8,6 +8,7 @@
 //! | [`check`](mod@check) | every pair of addresses: reachable, loop-free, minimal, up*/down*, free of credit loops |
 //! | [`report`] | what `check` found |
 //! | [`lanes`] | credit loops by (link, lane) |
+//! | [`moves`] | the same of routing schemes of dragonflies, by every move that a packet may make |
 //! | [`certificate`] | recomputes loads and bound; says yes or no to a certificate |
 //! | [`mix`](mod@mix) | what any mix of old and new entries can do while tables change |
 //! | [`stages`](mod@stages) | a change in stages, each safe however its entries mix |
@@ -34,6 +35,7 @@ mod joined;
 pub mod lanes;
 mod loads;
 pub mod mix;
+pub mod moves;
 mod patterns;
 mod plain;
 pub mod report;
@@ -48,5 +50,6 @@ pub use certificate::{Verdict, verify_certificate};
 pub use check::{check, check_on};
 pub use lanes::{LaneReport, lane_loops, mixed_lane_loops};
 pub use mix::{MixReport, mix, patched};
+pub use moves::{AnyOrder, LanesBy, Moves, MovesReport, Slot, Through, move_loops};
 pub use report::{CheckReport, Finding, FindingKind};
 pub use stages::{NoStages, Stages, stages};

@@ -5,22 +5,24 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-from netloom.cli.shared import inputs, render, results
+from netloom.cli.shared import inputs, options, render, results
 from netloom.cli.shared.exits import UsageError
 from netloom.cli.shared.lanes import check as check_lanes
 from netloom.cli.shared.lanes import with_lanes
 from netloom.cli.shared.options import Computing
 from netloom.cli.shared.run import Run
 from netloom.errors import FormatError
-from netloom.findings import bad, finding, of_routes
+from netloom.findings import Finding, bad, finding, of_routes
 from netloom.optimizing.matrices import CERTIFICATES
 from netloom.session.faults import fault_lines
 from netloom.shown import legend
 
 if TYPE_CHECKING:
     from netloom._core import Certificate, CheckReport, Fabric, Routes, Traffic, Verdict
+
+SCHEMES = ("minimal", "valiant", "valiant:router", "ugal", "ugal:global", "par")
 
 _COUNTS = (
     ("unreachable_hosts", "unreachable hosts"),
@@ -45,9 +47,11 @@ def check(
     sl: Path | None = None,
     roots: str | None = None,
     groups: str | None = None,
+    vls: Annotated[int | None, options.COUNT] = None,
+    any_order: bool = False,
     options: Computing | None = None,
 ) -> int:
-    """Verify routes, and certificates.
+    """Verify routes, routing schemes, and certificates.
 
     Follows every pair of LIDs and looks for unreachable pairs, detours, credit loops (deadlock), missing and
     invalid entries. Pairs of hosts count apart from those of a host and a switch's own LID (management).
@@ -59,7 +63,8 @@ def check(
     fabric
         A dump of InfiniBand's tools, a table of cables, an ibsim net file, or a generator spec.
     routes
-        A file of routes, or an engine's name.
+        A file of routes, or an engine's name; or a scheme of dragonflies (`minimal`, `valiant`,
+        `valiant:router`, `ugal`, `ugal:global`, `par`): every move that a packet may make is then followed.
     traffic
         The traffic that the certificate is for.
     certificate
@@ -79,6 +84,10 @@ def check(
     groups
         Groups of a dragonfly: a file of switches and their groups, or a rule by names such as `g([0-9]+)r`.
         [default: found from the cables]
+    vls
+        Lanes of a scheme, from 1 to 15. [default: one a slot of the way]
+    any_order
+        With a scheme: minimal ways take the cables of a group in any order, not rows before columns.
     options
         Common options; `-o` writes the result (.json, .csv).
     """
@@ -89,6 +98,15 @@ def check(
     check_lanes(sl2vl, sl)
     run = Run("check", options or Computing(), product=False)
     net = inputs.with_roots(run, inputs.with_groups(run, run.fabric(fabric, warn=True), groups), roots)
+    if routes in SCHEMES:
+        given = {"--traffic": traffic, "--paths": paths, "--sl": sl}
+        refused = [name for name, value in given.items() if value]
+        if refused:
+            raise UsageError(f"{refused[0]}: expected routes that are tables, found {routes}")
+        return _of_scheme(run, net, routes, vls=vls, sl2vl=sl2vl, any_order=any_order)
+    if vls is not None or any_order:
+        option = "--any-order" if vls is None else "--vls"
+        raise UsageError(f"{option}: expected a scheme ({', '.join(SCHEMES)}), found {routes}")
     demand = None if traffic is None else run.traffic(traffic, net)
     tables = run.with_paths(run.routes(routes, net, None, strict=False), paths)
     tables = with_lanes(run, net, tables, sl2vl, sl)
@@ -114,6 +132,29 @@ def check(
         ]
         result["ok"] = not bad(result["findings"])
     return run.finish(result, lambda: text(result))
+
+
+def _of_scheme(
+    run: Run, net: Fabric, scheme: str, *, vls: int | None, sl2vl: Path | None, any_order: bool
+) -> int:
+    """Whether packets of a scheme can wait for each other for ever."""
+    from netloom import _core
+
+    lanes = None
+    if sl2vl is not None:
+        data = run.read("sl2vl", str(sl2vl))
+        with run.timed("read"):
+            lanes = _core.LaneTables.parse(data, net, label=str(sl2vl))
+    with run.timed("check"), run.blaming(scheme):
+        found = _core.check_scheme(net, scheme, vls=vls, sl2vl=lanes, any_order=any_order)
+    told: list[Finding] = []
+    if not found["ok"]:
+        cycle = "; ".join(f"{held['link']} lane {held['lane']}" for held in found["cycle"])
+        told.append(
+            finding("credit-loop", f"{len(found['cycle'])} lanes of links wait for each other: {cycle}")
+        )
+    result = {"scheme": scheme, **found, "findings": told}
+    return run.finish(result, lambda: scheme_text(result))
 
 
 @dataclass(frozen=True)
@@ -214,6 +255,27 @@ def text(result: dict[str, Any]) -> str:
         out += f"\n\n{render.pairs([('phase', verdict['name'])])}\n{certificate_text(verdict)}"
     out += render.findings(result["findings"])
     return f"{out}\n\n{'ok' if result['ok'] else 'NOT OK'}"
+
+
+def scheme_text(result: dict[str, Any]) -> str:
+    """The report of a check of a scheme."""
+    slots = " ".join(held["slot"] for held in result["slots"])
+    shared: dict[int, list[str]] = {}
+    for held in result["slots"]:
+        shared.setdefault(held["lane"], []).append(held["slot"])
+    if None in shared:
+        on = "by tables"
+    else:
+        several = [" and ".join(names) for names in shared.values() if len(names) > 1]
+        on = "one a slot" if not several else f"{'; '.join(several)} share one"
+    rows = [
+        ("slots of a way", slots),
+        ("lanes", f"{result['lanes']}, {on}"),
+        ("waits of (link, lane)", render.count(result["waits"])),
+        ("credit loops", render.count(result["credit_loops"])),
+    ]
+    verdict = "ok" if result["ok"] else "NOT OK"
+    return f"{render.pairs(rows)}{render.findings(result['findings'])}\n\n{verdict}"
 
 
 def certificate_text(verdict: dict[str, Any]) -> str:

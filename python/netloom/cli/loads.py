@@ -16,7 +16,7 @@ from netloom.paths.hashing import WORD, Hashing, spread
 if TYPE_CHECKING:
     from netloom._core import Fabric, LinkLoads, Traffic
 
-SCHEMES = ("minimal", "valiant", "best")
+SCHEMES = ("minimal", "valiant", "valiant:router", "best")
 """Routings without tables whose loads are known beforehand."""
 
 

@@ -158,7 +158,8 @@ fn weights(keys: &Keys, name: &'static str) -> Result<Option<Knob>, FormatError>
     list.map(|list| Some(Knob::Weights(list))).ok_or_else(wrong)
 }
 
-/// `[0, 1, 1]`, a lane for each service level; `{ levels = 8, seed = 1 }`, random ones; or `"5sl5vl:groups"`, a scheme.
+/// `[0, 1, 1]`, a lane for each service level; `{ levels = 8, seed = 1 }`, random ones; `"5sl5vl:groups"`, a scheme; or `"dla"`, by ports
+/// as the engine's tables have it.
 fn sl2vl(keys: &Keys, name: &'static str) -> Result<Option<Knob>, FormatError> {
     let Some(item) = keys.item(name) else { return Ok(None) };
     if item.is_table_like() {
@@ -169,7 +170,7 @@ fn sl2vl(keys: &Keys, name: &'static str) -> Result<Option<Knob>, FormatError> {
         let seed = keys.whole("seed", 0..=i64::MAX)?.map(|n| n as u64);
         return Ok(Some(Knob::RandomLanes { levels: levels as u8, seed }));
     }
-    if let Some(scheme) = item.as_str().filter(|text| text.contains("vl")) {
+    if let Some(scheme) = item.as_str().filter(|text| text.contains("vl") || *text == "dla") {
         return Ok(Some(Knob::Lanes(scheme.to_owned())));
     }
     let lane = |item: &toml_edit::Value| item.as_integer().filter(|n| (0..15).contains(n)).map(|n| n as u8);

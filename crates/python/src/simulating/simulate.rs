@@ -182,7 +182,14 @@ impl Prepared {
             let modes: Vec<&Modes> = stage.scene.jobs.iter().map(|job| &job.modes).collect();
             let hardware = (&stage.scene.scenario, &stage.scene.profile, modes.as_slice());
             let checked = run(py, Options::default(), |_| {
-                compose::steering(hardware, word, options, model, stage.shared.steering())
+                compose::steering(
+                    &stage.shared.fabric,
+                    hardware,
+                    word,
+                    options,
+                    model,
+                    stage.shared.steering(),
+                )
             })?;
             checked.map_err(|e| stage.raise(py, e))?;
         }

@@ -150,6 +150,29 @@ impl Steering {
         (other && self.crossings(from, there) == 1 && self.crossings(there, to) == 1).then_some(there)
     }
 
+    /// The switches of a third group, that of switch `there`, by which a detour can go: minimal ways to each and from it cross one cable
+    /// between groups.
+    pub fn of_third(&self, from: SwitchId, there: SwitchId, to: SwitchId) -> impl Iterator<Item = SwitchId> {
+        let joins = move |&s: &SwitchId| self.crossings(from, s) == 1 && self.crossings(s, to) == 1;
+        self.members(self.group(there)).iter().copied().filter(joins)
+    }
+
+    /// One of [these](Self::of_third), by its place among so many.
+    pub fn any_of_third(
+        &self,
+        from: SwitchId,
+        there: SwitchId,
+        to: SwitchId,
+        place: impl FnOnce(usize) -> usize,
+    ) -> SwitchId {
+        if self.extra.is_empty() {
+            let members = self.members(self.group(there));
+            return members[place(members.len())];
+        }
+        let count = self.of_third(from, there, to).count();
+        self.of_third(from, there, to).nth(place(count)).unwrap_or(there)
+    }
+
     /// Refuses fabrics that have no third group.
     ///
     /// # Errors

@@ -30,7 +30,7 @@ pub use hashed::Hashed;
 pub use random::RandomPerPacket;
 pub use remote::AdaptiveRemote;
 pub use snooping::Snooping;
-pub use steer::Steer;
+pub use steer::{Steer, sees};
 pub use table::ByTable;
 pub use way::Way;
 

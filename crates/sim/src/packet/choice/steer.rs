@@ -1,11 +1,15 @@
-//! Minimal ways of a dragonfly, and detours through a third group: one scheme, three rules.
+//! Minimal ways of a dragonfly, and detours through a third group: one scheme, some rules.
 //!
-//! The rule is asked once a packet, at its first switch, if its destination is in another group (`adaptive`: or at another switch):
+//! The rule is asked once a packet (`par`, `adaptive:1`: more often), at its first switch, if its destination is in another group
+//! (`adaptive`: or at another switch):
 //!
 //! * `minimal`: never a detour. J. Kim, W. J. Dally, S. Scott, D. Abts, *Technology-driven, highly-scalable dragonfly topology*, ISCA
 //!   2008, sec. 4.1, MIN.
 //! * `valiant`: always one (the same, VAL; L. G. Valiant, *A scheme for fast parallel communication*, SIAM J. Comput. 11(2), 1982, with
 //!   groups in place of nodes).
+//! * `valiant:router`: always one, by way of a random switch of the third group, not of the one where the cable comes in. So what comes in
+//!   over the cables of one switch leaves by all of its neighbours (M. García et al., *On-the-fly adaptive routing in high-radix hierarchical
+//!   networks*, ICPP 2012, name what `valiant` lacks there; Valiant's own way is by a random node).
 //! * `ugal`: of some minimal outputs and some detours, drawn at random, the one whose output here has the least score:
 //!
 //!   > score of a minimal way = `q`, score of a detour = `q · 2^shift + add`
@@ -14,6 +18,12 @@
 //!   strictly less. With `shift` 1 and `add` 0 this is UGAL-L (A. Singh, *Load-balanced routing in interconnection networks*, PhD thesis,
 //!   Stanford, 2005, sec. 5; Kim et al., sec. 4.2): `q_m H_m <= q_nm H_nm` with a detour counted as twice as long. BookSim2's
 //!   `dragonflynew` has `add` of three packets.
+//! * `ugal:global`: the same with `q` the sum over all links between switches of a way that is drawn, as they are at that moment, and `shift` 0, as the
+//!   sum counts a way's length itself. No switch can know this: it is what more knowledge could give at best (UGAL-G: Kim et al., sec. 4.2,
+//!   where it is the queues of all global cables of the group). The packet draws again where ways are equal.
+//! * `par`: as `ugal`, and a packet on its minimal way is asked again at every later switch of its first group; a detour that has begun is
+//!   kept (progressive adaptive routing: N. Jiang, J. Kim, W. J. Dally, *Indirect adaptive routing on large scale interconnection networks*,
+//!   ISCA 2009).
 //!
 //! * `adaptive`: the same as on a Cray XC (De Sensi et al., SC 2019, sec. 2.2). `shift` is 0 and `add` the bias of the packet's mode: none in mode
 //!   0, [`HIGH_BIAS_BYTES`](crate::HIGH_BIAS_BYTES) in mode 3, a quarter of it in mode 2. A packet within its group chooses too: a detour goes by
@@ -31,6 +41,9 @@
 //! counts as a cable crossed. Waiting goes to higher lanes only, but for cables of one group that go round a missing one, and these wait in no
 //! circle ([`Steering::new`]). Where no cable joins two groups minimal ways have more slots, and lanes.
 //!
+//! `valiant:router` has a lane more, L0 G0 L1 L2 G1 L3: the random switch of the third group counts as a cable crossed. `par` has L0 L1 G0 L2 G1
+//! L3: within its first group a detour is on L1 behind the first switch ([`Steered::slots`]).
+//!
 //! Responses take minimal ways, on lanes of their own, one a slot, behind those of the scheme, if there are so many.
 //!
 //! Invariant: what is drawn for a packet depends on itself and the switch alone, so neither other packets nor a division into partitions matter.
@@ -40,6 +53,7 @@ use std::sync::Arc;
 use netloom_model::{Dest, DestSpace, Fabric, HostId, LinkId, SwitchId};
 use netloom_routing::Steering;
 
+use self::sees::{ALL, NOTHING};
 use super::draw::{Draw, Draws};
 use super::{Choice, Here, Outputs, Way};
 use crate::mode::Mode;
@@ -51,9 +65,19 @@ const DRAWS: u32 = 8;
 /// The high bias over the low one.
 const LOW_OF_HIGH: u32 = 4;
 
-/// Minimal ways and detours; `LOOKS` if the rule looks at loads.
+/// Which loads a rule looks at.
+pub mod sees {
+    /// None.
+    pub const NOTHING: u8 = 0;
+    /// Those of the packet's switch.
+    pub const OWN: u8 = 1;
+    /// Those of all links.
+    pub const ALL: u8 = 2;
+}
+
+/// Minimal ways and detours, by loads that the rule [`sees`].
 #[derive(Clone, Debug)]
-pub struct Steer<'a, const LOOKS: bool> {
+pub struct Steer<'a, const SEES: u8> {
     fabric: &'a Fabric,
     steering: &'a Steering,
     space: DestSpace,
@@ -61,9 +85,13 @@ pub struct Steer<'a, const LOOKS: bool> {
     random: Draws,
     /// By group: minimal ways between any two of its switches stay in it.
     whole: Arc<[bool]>,
+    /// The lane of every slot, as packets count them.
+    lane_of: [u8; 8],
+    /// Of a cable that a detour takes within its first group, behind its first switch.
+    again: u8,
 }
 
-impl<'a, const LOOKS: bool> Steer<'a, LOOKS> {
+impl<'a, const SEES: u8> Steer<'a, SEES> {
     /// For hosts with one address.
     pub fn new(fabric: &'a Fabric, steering: &'a Steering, options: SteerOptions, seed: u64) -> Self {
         let whole = |members: &[SwitchId]| {
@@ -72,7 +100,9 @@ impl<'a, const LOOKS: bool> Steer<'a, LOOKS> {
         };
         let groups = fabric.switches().map(|s| steering.group(s) + 1).max().unwrap_or(0);
         let whole = (0..groups).map(|group| whole(steering.members(group))).collect();
-        Self { fabric, steering, space: fabric.dests(0), options, random: Draws::new(seed), whole }
+        let (lane_of, again) = options.scheme.lanes_of_slots(steering.most_crossings(), options.lanes);
+        let (space, random) = (fabric.dests(0), Draws::new(seed));
+        Self { fabric, steering, space, options, random, whole, lane_of, again }
     }
 
     /// One of several outputs, each as likely.
@@ -104,6 +134,10 @@ impl<'a, const LOOKS: bool> Steer<'a, LOOKS> {
             let in_order = cables[at..].iter().chain(&cables[..at]);
             in_order.copied().find_map(|cable| self.steering.third(switch, cable, to))
         })?;
+        let mut through = through;
+        if self.options.scheme == Steered::ValiantRouter {
+            through = self.steering.any_of_third(switch, through, to, |count| draw.below(count));
+        }
         let links = self.steering.paths.links(switch, through);
         Self::one_of(draw, links).map(|link| (through, link))
     }
@@ -154,12 +188,39 @@ impl<'a, const LOOKS: bool> Steer<'a, LOOKS> {
         way.mode().unwrap_or(self.options.mode)
     }
 
+    /// The load of a way to a switch that begins with an output: of all links of one that is drawn, if loads of all are seen, else of the output.
+    #[inline]
+    fn load_ahead(&self, draw: &mut Draw, first: LinkId, to: SwitchId, outputs: &mut Outputs) -> u64 {
+        let load = u64::from(outputs.load(first));
+        if SEES != ALL {
+            return load;
+        }
+        outputs.far_end(first).map_or(load, |next| load + self.load_between(draw, next, to, outputs))
+    }
+
+    /// The load of all links of a minimal way that is drawn.
+    fn load_between(&self, draw: &mut Draw, from: SwitchId, to: SwitchId, outputs: &mut Outputs) -> u64 {
+        let (mut at, mut load) = (from, 0);
+        while at != to {
+            let Some(link) = Self::one_of(draw, self.steering.paths.links(at, to)) else { break };
+            let Some(next) = outputs.far_end(link) else { break };
+            load += u64::from(outputs.load(link));
+            at = next;
+        }
+        load
+    }
+
     /// The minimal output with the least load of those that are drawn, and that load.
-    fn least(&self, draw: &mut Draw, minimal: &[LinkId], outputs: &mut Outputs) -> Option<(u64, LinkId)> {
+    fn least(
+        &self,
+        draw: &mut Draw,
+        (minimal, last): (&[LinkId], SwitchId),
+        outputs: &mut Outputs,
+    ) -> Option<(u64, LinkId)> {
         let mut best: Option<(u64, LinkId)> = None;
         for _ in 0..usize::from(self.options.minimal).min(minimal.len()) {
             let Some(link) = Self::one_of(draw, minimal) else { break };
-            let score = u64::from(outputs.load(link));
+            let score = self.load_ahead(draw, link, last, outputs);
             if best.is_none_or(|(least, _)| score < least) {
                 best = Some((score, link));
             }
@@ -192,7 +253,7 @@ impl<'a, const LOOKS: bool> Steer<'a, LOOKS> {
         if !late && (within || way.crossed() > 0) {
             return Self::one_of(&mut draw, minimal);
         }
-        let mut best = self.least(&mut draw, minimal, outputs);
+        let mut best = self.least(&mut draw, (minimal, last), outputs);
         if let Some((0, link)) = best {
             return Some(link);
         }
@@ -250,28 +311,45 @@ impl<'a, const LOOKS: bool> Steer<'a, LOOKS> {
             way.go_through(through);
             return Some(link);
         }
-        if options.scheme == Steered::Valiant {
+        if matches!(options.scheme, Steered::Valiant | Steered::ValiantRouter) {
             // Damage may have left no third group.
             let Some((through, link)) = self.detour(&mut draw, switch, last) else {
                 return Self::one_of(&mut draw, minimal);
             };
-            way.go_through(through);
+            match options.scheme {
+                Steered::ValiantRouter => way.go_late(through),
+                _ => way.go_through(through),
+            }
             return Some(link);
         }
-        let mut best = self.least(&mut draw, minimal, outputs);
+        self.compare((&mut draw, mode), (switch, last), way, outputs)
+    }
+
+    /// The output with the least score of some minimal ones and some detours.
+    fn compare(
+        &self,
+        (draw, mode): (&mut Draw, Mode),
+        (switch, last): (SwitchId, SwitchId),
+        way: &mut Way,
+        outputs: &mut Outputs,
+    ) -> Option<LinkId> {
+        let (steering, options) = (self.steering, self.options);
+        let within = steering.group(last) == steering.group(switch);
+        let mut best = self.least(draw, (steering.paths.links(switch, last), last), outputs);
         // Nothing is less than an idle output.
         if let Some((0, link)) = best {
             return Some(link);
         }
         let add_bytes = self.add_bytes(switch, last, mode);
         for _ in 0..options.detours {
-            let found = if within {
-                self.detour_within(&mut draw, switch, last)
-            } else {
-                self.detour(&mut draw, switch, last)
-            };
+            let found =
+                if within { self.detour_within(draw, switch, last) } else { self.detour(draw, switch, last) };
             let Some((through, link)) = found else { break };
-            let score = (u64::from(outputs.load(link)) << options.shift) + u64::from(add_bytes);
+            let mut load = self.load_ahead(draw, link, through, outputs);
+            if SEES == ALL {
+                load += self.load_between(draw, through, last, outputs);
+            }
+            let score = (load << options.shift) + u64::from(add_bytes);
             if best.is_none_or(|(least, _)| score < least) {
                 best = Some((score, link));
                 way.go_through(through);
@@ -281,8 +359,9 @@ impl<'a, const LOOKS: bool> Steer<'a, LOOKS> {
     }
 }
 
-impl<const LOOKS: bool> Choice for Steer<'_, LOOKS> {
-    const LOOKS: bool = LOOKS;
+impl<const SEES: u8> Choice for Steer<'_, SEES> {
+    const LOOKS: bool = SEES != NOTHING;
+    const LOCAL: bool = SEES != ALL;
     const DRAWS: bool = true;
     const LANES: bool = true;
     const STEERS: bool = true;
@@ -312,7 +391,7 @@ impl<const LOOKS: bool> Choice for Steer<'_, LOOKS> {
             return self.fabric.alive(link).then_some(link);
         }
         if way.seeks() && way.through() == here.switch {
-            way.cross(); // a detour within the group: what follows is on the next lanes
+            way.cross(); // what follows in the same group is on the next lanes
             way.arrive();
         }
         let chooses =
@@ -320,9 +399,13 @@ impl<const LOOKS: bool> Choice for Steer<'_, LOOKS> {
         if !way.is_decided() && !way.is_detour() && chooses {
             return self.decide(here.switch, last, way, outputs);
         }
-        let again = self.options.scheme == Steered::Aries && !way.is_detour() && !way.is_response();
-        if again && self.mode(*way) == Mode::Increasing {
+        let again = !way.is_detour() && !way.is_response();
+        if again && self.options.scheme == Steered::Aries && self.mode(*way) == Mode::Increasing {
             return self.decide_again(here, last, way, outputs);
+        }
+        if again && self.options.scheme == Steered::Par && way.crossed() == 0 && chooses {
+            let mut draw = self.random.of(outputs.mark(), here.switch);
+            return self.compare((&mut draw, Mode::Unbiased), (here.switch, last), way, outputs);
         }
         let to = if way.seeks() { way.through() } else { last };
         let links = steering.paths.links(here.switch, to);
@@ -331,15 +414,21 @@ impl<const LOOKS: bool> Choice for Steer<'_, LOOKS> {
 
     #[inline]
     fn lane(&self, here: Here, out: LinkId) -> Option<u8> {
+        if self.options.by_tables {
+            return None;
+        }
         let slot = 2 * here.way.crossed() + u8::from(self.steering.is_global(out));
         match (here.way.is_response(), self.options.response_lanes) {
             (true, 1..) => Some(self.options.lanes + slot.min(self.options.response_lanes - 1)),
-            _ => Some(slot.min(self.options.lanes - 1)),
+            _ if slot == 0 && here.way.is_detour() && self.fabric.link_from_switch(here.via).is_some() => {
+                Some(self.again)
+            }
+            _ => Some(self.lane_of[usize::from(slot & 7)]),
         }
     }
 
     #[inline]
     fn first_lane(&self, _from: HostId, _level: u8) -> Option<u8> {
-        Some(0)
+        (!self.options.by_tables).then_some(0)
     }
 }
