@@ -110,6 +110,7 @@ fn rate(case: &Case, fabric: &Fabric, scheme: Scheme) {
     let setup = match pattern {
         None => uniform(fabric, scheme, 1, messages),
         Some(spec) => Setup {
+            skip_repeats: false,
             fabric,
             scheme,
             model: Model::Packet,
