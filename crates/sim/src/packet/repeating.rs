@@ -51,7 +51,7 @@ impl Repeating {
             earlier: None,
             wait: 0,
             next_wait: 1,
-            skipped: Skipped::nothing("nothing repeats"),
+            skipped: Skipped::nothing("no repeat was found"),
         })
     }
 
