@@ -3,8 +3,8 @@
 //! * *Minimal*: at every switch one of the outputs of minimal ways, each as likely (a dragonfly: J. Kim, W. J. Dally, S. Scott,
 //!   D. Abts, ISCA 2008, sec. 4.1, MIN).
 //! * *Valiant*: minimal ways to a random place and from there on (L. G. Valiant, SIAM J. Comput. 11(2), 1982). On a dragonfly the
-//!   place is where a random cable between groups leads to, as packets of the simulator's `valiant` have it
-//!   (`routing::Steering`), or with `valiant:router` a random switch of that group; traffic within a group goes there minimally. Elsewhere
+//!   place is where a random cable between groups leads to, and packets go on from wherever they come into its group, as those of
+//!   the simulator's `valiant` (`routing::Steering`); or with `valiant:router` a random switch of that group; traffic within a group goes there minimally. Elsewhere
 //!   it is a random switch with hosts.
 //! * *Best*: ways of any length and direction, split at will. The interval is that of `flow`: splits over ways of at most
 //!   [`SPARE_HOPS`] links more than the longest minimal way give its upper end. Its lower end holds for any ways whatsoever:
@@ -124,9 +124,12 @@ fn of_hosts<'a>(fabric: &'a Fabric, demand: &'a Demand) -> impl Iterator<Item = 
 
 /// Loads over relative capacity that are expected, links of hosts included.
 fn expected(fabric: &Fabric, minimal: &Minimal, demand: &Demand, scheme: Scheme) -> Vec<f64> {
+    let mut load = vec![0.0; fabric.link_count()];
     let supplies = match (scheme, minimal) {
-        (Scheme::Valiant, Minimal::Groups(steering)) => through_groups(fabric, steering, demand, false),
-        (Scheme::ValiantRouter, Minimal::Groups(steering)) => through_groups(fabric, steering, demand, true),
+        (Scheme::Valiant, Minimal::Groups(steering)) => {
+            through_groups(fabric, steering, demand, Some(&mut load))
+        }
+        (Scheme::ValiantRouter, Minimal::Groups(steering)) => through_groups(fabric, steering, demand, None),
         (Scheme::Valiant | Scheme::ValiantRouter, Minimal::Paths(paths)) => {
             through_leaves(fabric, paths, demand)
         }
@@ -149,7 +152,6 @@ fn expected(fabric: &Fabric, minimal: &Minimal, demand: &Demand, scheme: Scheme)
             load
         })
         .collect();
-    let mut load = vec![0.0; fabric.link_count()];
     for part in parts {
         load.iter_mut().zip(part).for_each(|(sum, bytes)| *sum += bytes);
     }
@@ -172,12 +174,20 @@ fn direct(fabric: &Fabric, demand: &Demand) -> Vec<Supply> {
     supplies
 }
 
-/// The same with two legs for every pair of groups, by the switch of a third where a cable leads to, or by any of its `switches`.
-fn through_groups(fabric: &Fabric, steering: &Steering, demand: &Demand, switches: bool) -> Vec<Supply> {
+/// The same with two legs for every pair of groups, on the way to the switch of a third where a cable leads to. The second begins
+/// wherever the first comes into that group, and what the first carries is added to `first`. Without `first` the place is any switch
+/// of that group, and both legs are supplies.
+fn through_groups(
+    fabric: &Fabric,
+    steering: &Steering,
+    demand: &Demand,
+    mut first: Option<&mut Vec<f64>>,
+) -> Vec<Supply> {
     let mut supplies = vec![Supply::new(); fabric.switch_count()];
     let mut thirds: Vec<SwitchId> = Vec::new();
     for (&from, row) in demand.leaves.iter().zip(&demand.pairs) {
-        let mut leg = vec![0.0; fabric.switch_count()];
+        let (mut leg, mut minimal) = (vec![0.0; fabric.switch_count()], Supply::new());
+        let mut begins: Vec<Option<Supply>> = vec![None; fabric.switch_count()];
         for &(to, bytes) in row {
             let to = demand.leaves[to as usize];
             let cables = steering.cables_of(steering.group(from)).iter();
@@ -186,27 +196,66 @@ fn through_groups(fabric: &Fabric, steering: &Steering, demand: &Demand, switche
                 thirds.extend(cables.filter_map(|&cable| steering.third(from, cable, to)));
             }
             if thirds.is_empty() {
-                leg[to.index()] += bytes;
+                minimal.push((to, bytes));
             }
-            let mut go_by = |third: SwitchId, bytes: f64| {
-                leg[third.index()] += bytes;
-                supplies[to.index()].push((third, bytes));
-            };
             for &there in &thirds {
                 let part = bytes / thirds.len() as f64;
-                if switches {
-                    let count = steering.of_third(from, there, to).count() as f64;
-                    steering.of_third(from, there, to).for_each(|third| go_by(third, part / count));
-                } else {
-                    go_by(there, part);
+                if first.is_some() {
+                    leg[there.index()] += part;
+                    let begins = begins[there.index()]
+                        .get_or_insert_with(|| into_group(fabric, steering, (from, there), 1.0, None));
+                    supplies[to.index()].extend(begins.iter().map(|&(third, share)| (third, part * share)));
+                    continue;
+                }
+                let part = part / steering.of_third(from, there, to).count() as f64;
+                for third in steering.of_third(from, there, to) {
+                    leg[third.index()] += part;
+                    supplies[to.index()].push((third, part));
                 }
             }
         }
         for target in fabric.switches().filter(|t| leg[t.index()] > 0.0) {
-            supplies[target.index()].push((from, leg[target.index()]));
+            let bytes = leg[target.index()];
+            match &mut first {
+                Some(load) => drop(into_group(fabric, steering, (from, target), bytes, Some(load))),
+                None => supplies[target.index()].push((from, bytes)),
+            }
         }
+        minimal.into_iter().for_each(|(to, bytes)| supplies[to.index()].push((from, bytes)));
     }
     supplies
+}
+
+/// Where bytes on minimal ways to a switch of another group come into that group; what links carry of them until then is added to `load`.
+fn into_group(
+    fabric: &Fabric,
+    steering: &Steering,
+    (from, to): (SwitchId, SwitchId),
+    bytes: f64,
+    mut load: Option<&mut Vec<f64>>,
+) -> Supply {
+    let (mut here, mut come) = (vec![(from, bytes)], Supply::new());
+    while !here.is_empty() {
+        let mut next = Supply::new();
+        for (s, bytes) in here {
+            let links = steering.paths.links(s, to);
+            let part = bytes / links.len() as f64;
+            for &link in links {
+                if let Some(load) = &mut load {
+                    load[link.index()] += part;
+                }
+                let there = fabric.link_to_switch(link).expect("ways join switches");
+                let within = steering.group(there) == steering.group(to);
+                let met = if within { &mut come } else { &mut next };
+                match met.iter_mut().find(|(switch, _)| *switch == there) {
+                    Some((_, sum)) => *sum += part,
+                    None => met.push((there, part)),
+                }
+            }
+        }
+        here = next;
+    }
+    come
 }
 
 /// The same with two legs for every pair of leaves, by any leaf that ways join with them.
