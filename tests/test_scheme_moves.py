@@ -233,12 +233,14 @@ program = { kind = "uniform", bytes = 4096, load = 1.0, messages = 400 }
     [
         (
             ["hardware.lanes=1"],
-            "minimal: lanes: expected at least 3, one a slot of the way (L0 G0 L1), found 1: ",
+            "minimal: lanes: expected 3, one a slot of the way (L0 G0 L1), "
+            "or fewer that make no circle, found 1: ",
             {0},
         ),
         (
             ['routes=["valiant:router"]', "hardware.lanes=5"],
-            "valiant:router: lanes: expected at least 6, one a slot of the way (L0 G0 L1 L2 G1 L3), found 5",
+            "valiant:router: lanes: expected 6, one a slot of the way (L0 G0 L1 L2 G1 L3), "
+            "or fewer that make no circle, found 5",
             {2},
         ),
         (

@@ -198,5 +198,7 @@ def test_bad_input_is_told(netloom):
         assert (done.code, done.err.count("\n")) == (2, 1), done.err
     with pytest.raises(nl.ArgumentError, match="valiant:router: expected a dragonfly, found a tree"):
         nl.scheme_loads("two-level:leaves=4,hosts=4,spines=4", "shift:4", "valiant:router")
+    with pytest.raises(nl.ArgumentError, match="valiant:router: expected at least three groups, found two"):
+        nl.scheme_loads("dragonfly:p=2,a=4,h=2,g=2,links=4", "all-to-all", "valiant:router")
     with pytest.raises(nl.ArgumentError, match="minimal, valiant, valiant:router or best"):
         nl.scheme_loads(SMALL, "adversarial:1", "ugal")

@@ -64,7 +64,7 @@ pub fn steering(
         return Err(refuse("hardware.sl2vl", format!("dla's lanes do not free its ways{circle} {hint}")));
     }
     let message = format!(
-        "lanes: expected at least {}, one a slot of the way ({}), found {lanes}{circle} {hint}",
+        "lanes: expected {}, one a slot of the way ({}), or fewer that make no circle, found {lanes}{circle} {hint}",
         slots.len(),
         slots.join(" ")
     );

@@ -2,6 +2,7 @@
 
 use netloom_bounds::{self as bounds, BoundError, Bounds, Minimal, Scheme};
 use netloom_model::SwitchId;
+use netloom_routing::Steering;
 use netloom_topology::Shape;
 use netloom_verify::{self as verify, AnyOrder, LanesBy, Moves};
 use pyo3::prelude::*;
@@ -84,7 +85,7 @@ pub fn scheme_loads(
     let traffic = &traffic.resolve(py, fabric)?;
     let (shared, matrix) = (&fabric.shared, traffic.shared.total());
     if scheme == Scheme::ValiantRouter
-        && let Err(error) = shared.steering()
+        && let Err(error) = shared.steering().and_then(Steering::check_detours)
     {
         return Err(errors::argument(py, format!("scheme: valiant:router: {error}")));
     }

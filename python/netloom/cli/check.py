@@ -108,7 +108,7 @@ def check(
         option = "--any-order" if vls is None else "--vls"
         raise UsageError(f"{option}: expected a scheme ({', '.join(SCHEMES)}), found {routes}")
     demand = None if traffic is None else run.traffic(traffic, net)
-    tables = run.with_paths(run.routes(routes, net, None, strict=False), paths)
+    tables = run.with_paths(run.routes(routes, net, None, strict=False, others=SCHEMES), paths)
     tables = with_lanes(run, net, tables, sl2vl, sl)
     with run.timed("check"):
         report = _core.check(net, tables, threads=run.threads)

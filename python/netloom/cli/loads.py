@@ -44,7 +44,8 @@ def loads(
         A dump of InfiniBand's tools, a table of cables, an ibsim net file, or a generator spec (`quartz1`).
     routes
         A file of routes, an engine's name (`ftree`), `ecmp:pairs=4,draws=20`: every switch chooses by a
-        hash of the flow; or a scheme: `minimal`, `valiant` (detours), `best` (what any routing could do).
+        hash of the flow; or a scheme: `minimal`, `valiant` (detours), `valiant:router`
+        (by any switch of a third group), `best` (what any routing could do).
     traffic
         Traffic over hosts (.mtx, .csv, .txt, .npz, .npy, .parquet), a recorded run (.ti, its index or folder,
         .goal), a jobs file (.toml), or a pattern spec.
