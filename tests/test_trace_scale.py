@@ -244,6 +244,43 @@ def test_every_size_that_a_refusal_names_is_taken(
         netloom.ok("trace", "scale", tmp_path / "b.ti", twice, "-o", tmp_path / "c.ti", "-q")
 
 
+def program(ranks: int, partners: dict[int, list[int]]) -> str:
+    """A step of every rank: a message to and from each partner."""
+    lines = []
+    for rank in range(ranks):
+        lines.append(f"{rank} init")
+        lines += [f"{rank} irecv {peer} 0 8 6" for peer in partners[rank]]
+        lines += [f"{rank} isend {peer} 0 8 6" for peer in partners[rank]]
+        lines += [f"{rank} waitall {2 * len(partners[rank])}", f"{rank} finalize"]
+    return "\n".join(lines) + "\n"
+
+
+def rows(of: int, ranks: int) -> dict[int, list[int]]:
+    """An all-to-all in each row of so many."""
+    each = {rank: range(rank - rank % of, rank - rank % of + of) for rank in range(ranks)}
+    return {rank: [peer for peer in row if peer != rank] for rank, row in each.items()}
+
+
+def cube(ranks: int) -> dict[int, list[int]]:
+    return {rank: [rank ^ (1 << bit) for bit in range(ranks.bit_length() - 1)] for rank in range(ranks)}
+
+
+@pytest.mark.parametrize(
+    "partners",
+    [rows(4, 16), rows(6, 36), rows(4, 32), cube(8), cube(16), cube(32)],
+    ids=["rows of 4", "rows of 6", "8 rows of 4", "cube of 8", "cube of 16", "cube of 32"],
+)
+def test_no_size_is_named_where_none_is_taken(
+    partners: dict[int, list[int]], netloom: Netloom, tmp_path: Path
+) -> None:
+    (tmp_path / "a.ti").write_text(program(len(partners), partners))
+    told = netloom.refused("trace", "scale", tmp_path / "a.ti", 16 * len(partners), "-o", tmp_path / "x.ti")
+    assert "give a grid" not in told
+    assert "such as" not in told
+    # Two ranks a dimension are a hypercube's or a grid's: it is said on which condition.
+    assert ("record it on" in told) == ("if its ranks are a grid's" in told)
+
+
 def test_more_ranks_than_fit_are_refused_at_once(netloom: Netloom, tmp_path: Path) -> None:
     (tmp_path / "a.ti").write_text(stencil((4,), (False,), diagonals=False))
     told = netloom.refused("trace", "scale", tmp_path / "a.ti", 99_999_999, "-o", tmp_path / "x.ti")

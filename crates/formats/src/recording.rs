@@ -20,6 +20,7 @@ use crate::{FormatError, decompress, read_goal, read_ti, read_ti_calls, read_ti_
 /// Files of the folder that `netloom record --events` makes: what it is, and what can be replayed of it.
 const OWN_META: &str = "trace.json";
 const OWN_TRACE: &str = "trace.ti.gz";
+const OWN_TABLES: [&str; 2] = ["events.parquet", "communicators.parquet"];
 /// The comment about tags of collectives, before and behind the first of them.
 const TAGS: [&str; 2] = ["tags from ", " on: messages of collectives"];
 /// All pieces together, at most.
@@ -193,6 +194,13 @@ impl Recording {
                 if [OWN_META, OWN_TRACE].iter().all(|own| names.iter().any(|name| name == own)) {
                     return Self::read(&format!("{folder}/{OWN_TRACE}"), open);
                 }
+                if OWN_TABLES.iter().any(|own| names.iter().any(|name| name == own)) {
+                    let gone =
+                        [OWN_META, OWN_TRACE].into_iter().find(|own| !names.iter().any(|name| name == own));
+                    let gone = format!("{folder}/{}", gone.unwrap_or(OWN_META));
+                    let message = "expected this file of a recorded run, found none";
+                    return Err(FormatError::whole(&gone, message).into());
+                }
                 if let Some((kind, name)) = traces::of_folder(path, &names)? {
                     return Self::binary(kind, &format!("{folder}/{name}"), open);
                 }
@@ -254,7 +262,7 @@ impl Recording {
         files: impl Iterator<Item = (Option<usize>, Vec<String>)>,
         open: &mut dyn FnMut(&str) -> io::Result<Found>,
     ) -> Result<Self, RecordingError> {
-        let (mut text, mut parts) = (Vec::new(), Vec::new());
+        let (mut text, mut parts, mut schedule) = (Vec::new(), Vec::new(), None);
         for (line, paths) in files {
             if let (Some(line), true) = (line, paths.is_empty()) {
                 let message = "expected a rank's file below the folder of this index, found one elsewhere";
@@ -270,6 +278,9 @@ impl Recording {
                 let message = format!("expected a rank first, found \"{}\"", excerpt(&name));
                 return Err(FormatError::at(&path, line, message).into());
             }
+            if is_goal(&part) {
+                schedule.get_or_insert_with(|| path.clone());
+            }
             text.extend_from_slice(&part);
             if !part.is_empty() && !part.ends_with(b"\n") {
                 text.push(b'\n');
@@ -280,6 +291,10 @@ impl Recording {
             }
             let lines = part.iter().filter(|&&byte| byte == b'\n').count();
             parts.push((path, lines + usize::from(!part.is_empty() && !part.ends_with(b"\n"))));
+        }
+        if let Some(path) = schedule.filter(|_| parts.len() > 1) {
+            let message = "expected a file of each rank, found a GOAL schedule: give this file by its name";
+            return Err(FormatError::whole(&path, message).into());
         }
         let lines = Lines::joined(parts.iter().map(|(path, lines)| (path.as_str(), *lines)));
         Ok(Self { label: label.into(), text, events: None, lines })

@@ -8,7 +8,6 @@ Source: T. Hoefler, C. Siebert, A. Lumsdaine, *Group Operation Assembly Language
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
@@ -49,7 +48,9 @@ def write(
     Written
     """
     written = Written()
-    for rank, lines in ti.by_rank(trace, written, matching, all_messages=True, planned=planned):
+    for rank, lines in ti.by_rank(
+        trace, written, matching, all_messages=True, planned=planned, by_place=True
+    ):
         if rank == 0:
             comment = f"// {written.about_tags}\n" if written.about_tags else ""
             put(f"{comment}num_ranks {trace.ranks * threads.count(trace)}\n")
@@ -83,7 +84,7 @@ def rewritten(trace: Trace, path: Path, *, as_binary: bool) -> tuple[Written, by
 def _tasks(rank: int, lines: Iterable[str]) -> Iterator[str]:
     number = 0
     after: list[int] = []
-    open_: dict[tuple[bool, int, int], deque[int]] = {}
+    open_: dict[tuple[bool, int, int], list[int]] = {}
 
     def task(text: str) -> Iterator[str]:
         nonlocal number
@@ -117,14 +118,16 @@ def _tasks(rank: int, lines: Iterable[str]) -> Iterator[str]:
             after = [number]
             continue
         if verb == "wait":
-            source, destination, tag = map(int, words)
-            keys = ((True, destination, tag), (False, source, tag))
+            # Waits of collectives have no place: they wait for the oldest.
+            source, destination, tag, *exact = map(int, words)
+            place, *of = exact or (0, 1, 0)
+            keys = [(True, destination, tag) if sends else (False, source, tag) for sends in of]
             waiting = next(
                 (open_[key] for key in keys if _concerns(key, rank, source, destination) and open_.get(key)),
                 None,
             )
             if waiting:
-                after.append(waiting.popleft())
+                after.append(waiting.pop(place))
             if len(after) > _MOST_WAITED:
                 yield from task("calc 0")
                 after = [number]
@@ -135,7 +138,7 @@ def _tasks(rank: int, lines: Iterable[str]) -> Iterator[str]:
             f"{'send' if sends else 'recv'} {max(size, 0)}b {'to' if sends else 'from'} {peer} tag {tag}"
         )
         if verb.startswith("i"):
-            open_.setdefault((sends, peer, tag), deque()).append(number)
+            open_.setdefault((sends, peer, tag), []).append(number)
         else:
             after = [number]
 

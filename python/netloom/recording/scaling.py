@@ -13,7 +13,7 @@ told (`Scaled.assumed`): a program that splits one problem among its ranks sends
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -90,14 +90,35 @@ def scaled(trace: Trace, ranks: int | Sequence[int], path: str) -> Scaled:
         raise FormatError(f"{path}: expected at most {_MOST_RANKS:,} ranks, found {wanted:,}", path)
     before, steps = _grid(trace.ranks, pairs, path)
     periodic = tuple(any(abs(step[d]) == n - 1 > 1 for step in steps) for d, n in enumerate(before))
-    after = _grown(before, periodic, ranks, path)
+
+    def trial(dims: Sequence[int]) -> None:
+        larger = _larger(trace, before, dims, path)
+        if larger is None:
+            text = "expected messages between neighbours of a regular grid, found ranks"
+            raise FormatError(f"{path}: {text} that send and receive otherwise than those beside them", path)
+        _ends(trace, larger, f"{path}: on {text_of(dims)} ranks")
+
+    after = _grown(before, periodic, ranks, path, trial)
+    larger = _larger(trace, before, after, path)
+    if larger is None:
+        text = "expected ranks inside of the grid that send and receive alike, found unmatched ones"
+        raise FormatError(f"{path}: {text} on {text_of(after)} ranks", path)
+    _ends(trace, larger, f"{path}: on {text_of(after)} ranks")
+    bases = np.array([*trace.bases(), ""])
+    return Scaled(larger, before, after, periodic, _unlike(trace, before), _assumed(trace, bases))
+
+
+def _larger(trace: Trace, before: tuple[int, ...], after: Sequence[int], path: str) -> Trace | None:
+    """The run on a larger grid; none if sends and receives there do not match."""
+    wanted = math.prod(after)
     # What stands for a place of the larger grid.
     places = np.stack(np.unravel_index(np.arange(wanted), after, order="F"), axis=1)
     stands = _stand_ins(places, before, after)
     template = np.ravel_multi_index(tuple(stands.T), before, order="F")
     events = sum(len(one) * int(n) for one, n in zip(trace.events, np.bincount(template), strict=False))
     if events > _MOST_EVENTS:
-        raise FormatError(f"{path}: expected at most {_MOST_EVENTS:,} events in all, found {events:,}", path)
+        text = f"expected at most {_MOST_EVENTS:,} events in all, found {events:,}"
+        raise FormatError(f"{path}: {text} on {text_of(after)} ranks", path)
     bases = np.array([*trace.bases(), ""])
     pointed = np.isin(bases, [*SENDS, *RECEIVES])
     of_all = np.isin(bases, _OF_ALL)
@@ -105,7 +126,7 @@ def scaled(trace: Trace, ranks: int | Sequence[int], path: str) -> Scaled:
     made = []
     for place, of in zip(places, template.tolist(), strict=True):
         if of not in moves:
-            moves[of] = _template(trace, of, (before, after), pointed, of_all)
+            moves[of] = _template(trace, of, (before, tuple(after)), pointed, of_all)
         mine, offsets, own = moves[of]
         peer = own.peer.copy()
         at = (place + offsets) % after
@@ -118,11 +139,7 @@ def scaled(trace: Trace, ranks: int | Sequence[int], path: str) -> Scaled:
     ]
     meta = {**trace.meta, "hosts": [None] * wanted, "dropped": {}, "lost": []}
     larger = Trace(wanted, trace.functions, made, members, meta)
-    if matching.match(larger).unmatched:
-        text = "expected ranks inside of the grid that send and receive alike, found unmatched ones"
-        raise FormatError(f"{path}: {text} on {text_of(after)} ranks", path)
-    _ends(trace, larger, f"{path}: on {text_of(after)} ranks")
-    return Scaled(larger, before, after, periodic, _unlike(trace, before), _assumed(trace, bases))
+    return None if matching.match(larger).unmatched else larger
 
 
 def _ends(trace: Trace, larger: Trace, label: str) -> None:
@@ -235,9 +252,13 @@ def _short(steps: Ints, dims: tuple[int, ...]) -> Ints:
 
 
 def _grown(
-    before: tuple[int, ...], periodic: Sequence[bool], ranks: int | Sequence[int], path: str
+    before: tuple[int, ...],
+    periodic: Sequence[bool],
+    ranks: int | Sequence[int],
+    path: str,
+    trial: Callable[[Sequence[int]], None],
 ) -> tuple[int, ...]:
-    """The larger grid: that one, or every dimension by the same factor."""
+    """The larger grid: that one, or every dimension by the same factor; `trial` refuses a bad one."""
     # Below these a dimension cannot grow: it has no inside, or all its ranks are neighbours of each other.
     least = [4 if round_ else 3 for round_ in periodic]
     short = [old < n for old, n in zip(before, least, strict=True)]
@@ -247,7 +268,8 @@ def _grown(
         if math.prod(after) != ranks:
             sizes = ", ".join(map(str, _sizes(before))) or "no number of"
             text = f"expected {sizes} ranks (each dimension of {text_of(before)} by one factor), or a grid"
-            raise FormatError(f"{path}: {text}{_such_as(before, least)}, found {ranks}", path)
+            hint = _such_as(before, least, trial)
+            raise FormatError(f"{path}: {text}{hint}, found {ranks}", path)
     elif isinstance(ranks, int):
         after = tuple(2 * n for n in before)
     else:
@@ -267,8 +289,8 @@ def _grown(
             else "two ends and an inside"
         )
         text = f"expected dimensions that grow to have 3 ranks or more ({why}), found {text_of(before)}"
-        hint = _such_as(before, least)
-        what = f"give a grid{hint}, or record" if hint else "record"
+        hint = _such_as(before, least, trial)
+        what = f"give a grid{hint}, or record" if hint else "if its ranks are a grid's, record"
         raise FormatError(f"{path}: {text}: {what} it on {text_of(_recorded(before, periodic))} ranks", path)
     return after
 
@@ -279,11 +301,13 @@ def _sizes(before: Sequence[int]) -> list[int]:
     return [size for size in sizes if size <= _MOST_RANKS]
 
 
-def _such_as(before: Sequence[int], least: Sequence[int]) -> str:
-    """A larger grid, if there is one: those dimensions twice as long that can grow."""
+def _such_as(before: Sequence[int], least: Sequence[int], trial: Callable[[Sequence[int]], None]) -> str:
+    """A larger grid, if there is one: those dimensions twice as long that can grow. `trial` refuses it."""
     larger = [2 * n if n >= most else n for n, most in zip(before, least, strict=True)]
-    fits = list(before) != larger and math.prod(larger) <= _MOST_RANKS
-    return f" such as {text_of(larger)}" if fits else ""
+    if list(before) == larger or math.prod(larger) > _MOST_RANKS:
+        return ""
+    trial(larger)
+    return f" such as {text_of(larger)}"
 
 
 def _recorded(before: Sequence[int], periodic: Sequence[bool]) -> list[int]:

@@ -5,6 +5,9 @@ as their messages (schedules.py); a nonblocking collective stands where it is wa
 nanoseconds: replayed with `flops_per_s = 1e9` it takes as long as it did. What has no other half (ranks that
 were lost, events that were dropped) is left out, so that what is written can be replayed; one-sided
 messages and collectives between two groups are left out too. All of that is told (`Written`).
+
+A `wait` names a message and takes the oldest request of that name. A wait for a younger one is written as
+waits for all up to it: messages of one name are matched in order. Later waits for these are left out.
 """
 
 from __future__ import annotations
@@ -116,6 +119,7 @@ def by_rank(
     *,
     all_messages: bool = False,
     planned: Planned | None = None,
+    by_place: bool = False,
 ) -> Iterator[tuple[int, Iterator[str]]]:
     """The lines of each rank between `init` and `finalize`; `written` is complete when they have been taken.
 
@@ -131,6 +135,9 @@ def by_rank(
         Collectives of all ranks become messages too. [default: False]
     planned : Planned, optional
         Of some collectives, what becomes of them instead: lines `task`, which only schedules can say.
+    by_place : bool
+        A `wait` is one line for the request that was waited for: behind the tag its place among the open
+        ones of its name, and 1 for a send, else 0. Only schedules can say that. [default: False]
 
     Yields
     ------
@@ -162,7 +169,7 @@ def by_rank(
         least = min((int(own.min()) for own in theirs if len(own)), default=tag)
         written.collective_tags = least if least < tag else written.collective_tags
     for rank in range(trace.ranks):
-        yield rank, _rank(trace, rank, matching, collectives, written)
+        yield rank, _rank(trace, rank, matching, collectives, written, by_place)
     written.left_out = +written.left_out
 
 
@@ -174,8 +181,41 @@ def packed(trace: Trace) -> tuple[bytes, Written]:
     return data.getvalue(), written
 
 
+class _Open:
+    """Requests of a rank that nothing has waited for, by what a `wait` calls them."""
+
+    def __init__(self, rank: int, by_place: bool) -> None:
+        self._rank, self._by_place = rank, by_place
+        self._open: dict[tuple[bool, int, int], list[int]] = {}
+
+    def begin(self, name: tuple[bool, int, int], event: int) -> None:
+        """A send (else a receive), its peer, its tag."""
+        self._open.setdefault(name, []).append(event)
+
+    def wait(self, name: tuple[bool, int, int], event: int) -> list[str]:
+        """The lines that wait for what began at an event; none if it was waited for."""
+        waiting = self._open.get(name, [])
+        if event not in waiting:
+            return []
+        place, rank = waiting.index(event), self._rank
+        sends, peer, tag = name
+        text = f"{rank} wait {rank} {peer} {tag}" if sends else f"{rank} wait {peer} {rank} {tag}"
+        if self._by_place:
+            del waiting[place]
+            return [f"{text} {place} {int(sends)}"]
+        # To itself a rank sends and receives under one name, of which receives are taken first.
+        first = place if sends and peer == rank else 0
+        del waiting[first : place + 1]
+        return [text] * (place + 1 - first)
+
+
 def _rank(
-    trace: Trace, rank: int, matching: Matching, collectives: _Collectives, written: Written
+    trace: Trace,
+    rank: int,
+    matching: Matching,
+    collectives: _Collectives,
+    written: Written,
+    by_place: bool,
 ) -> Iterator[str]:
     """The lines of one rank."""
     events = trace.events[rank]
@@ -190,9 +230,9 @@ def _rank(
     done: dict[int, list[int]] = {}
     for which, begun in zip(events.completes[0].tolist(), events.completes[1].tolist(), strict=True):
         done.setdefault(which, []).append(begun)
-    placed = collectives.places[rank]
+    placed, open_ = collectives.places[rank], _Open(rank, by_place)
     least = _LEAST_NS if trace.meta.get("timed", True) else 1
-    last, owed = -1 if least > 1 else 0, ""
+    last, owed = -1 if least > 1 else 0, list[str]()
     for i, name in enumerate(function):
         began = start[i] if start[i] >= 0 else end[i]
         if last >= 0 and began - last >= least:
@@ -203,26 +243,28 @@ def _rank(
             if kept[i]:
                 blocks = not request[i] and not both[name]
                 yield f"{rank} {'send' if blocks else 'isend'} {peer[i]} {tag[i]} {size[i]} {BYTE}"
+                if not blocks:
+                    open_.begin((True, peer[i], tag[i]), i)
                 if both[name] and not request[i]:
-                    owed = f"{rank} wait {rank} {peer[i]} {tag[i]}"
+                    owed = open_.wait((True, peer[i], tag[i]), i)
                     # The other half of the call is the next event, unless it receives from nobody.
                     if i + 1 == len(function) or kinds[function[i + 1]] != "r" or start[i + 1] != start[i]:
-                        yield owed
-                        owed = ""
+                        yield from owed
+                        owed = []
         elif kind == "r":
             if kept[i]:
                 yield f"{rank} {'irecv' if request[i] else 'recv'} {peer[i]} {tag[i]} {got[i]} {BYTE}"
-            if owed:
-                yield owed
-                owed = ""
+                if request[i]:
+                    open_.begin((False, peer[i], tag[i]), i)
+            yield from owed
+            owed = []
         elif kind == "w":
             for one in done.get(i, ()):
                 what = kinds[function[one]]
                 if what == "c":
                     yield from collectives.lines(rank, placed.get((i, one), ()))
                 elif kept[one]:
-                    pair = f"{rank} {peer[one]}" if what == "s" else f"{peer[one]} {rank}"
-                    yield f"{rank} wait {pair} {tag[one]}"
+                    yield from open_.wait((what == "s", peer[one], tag[one]), one)
         elif one_sides[name]:
             written.left_out["one-sided messages"] += 1
         else:

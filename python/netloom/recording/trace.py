@@ -23,6 +23,7 @@ from netloom.errors import FormatError
 from netloom.files import Folder, Scratch
 from netloom.reading import parquet
 from netloom.recording import events as raw
+from netloom.recording import schedules
 from netloom.recording.events import ANY, NONE, Communicator, Ints, base_name
 from netloom.recording.merging import Lost
 from netloom.recording.records import SPAWNED, Record
@@ -34,8 +35,31 @@ EVENTS, COMMUNICATORS, META = "events.parquet", "communicators.parquet", "trace.
 SENDS = ("Send", "Bsend", "Ssend", "Rsend", "Psend", "Sendrecv", "Sendrecv_replace")
 RECEIVES = ("Recv", "Mrecv")
 COMPLETES = ("Wait", "Waitall", "Waitany", "Waitsome", "Test", "Testall", "Testany", "Testsome")
+_KNOWN = (
+    *SENDS,
+    *RECEIVES,
+    *COMPLETES,
+    *schedules.ALGORITHMS,
+    *schedules.NEIGHBOURHOODS,
+    *("Start", "Startall", "Probe", "Mprobe", "Cancel", "Pready", "Parrived", "Init", "Finalize"),
+)
+_STEMS = (
+    "Buffer_",
+    "Cart_",
+    "Comm_",
+    "Dist_graph_",
+    "File_",
+    "Graph_",
+    "Group_",
+    "Intercomm_",
+    "Request_",
+    "Win_",
+)
+"""Functions that a trace may have."""
 _MOST_BYTES = 1 << 36
+_MOST_META = 1 << 26
 _MOST_RANKS = 10_000_000
+_SCHEMA = "netloom.trace/"
 
 
 @dataclass
@@ -260,7 +284,7 @@ def to_files(trace: Trace) -> dict[str, bytes]:
         }
     )
     pq.write_table(table, groups, compression="zstd")
-    meta = {"schema": f"netloom.trace/{VERSION}", "ranks": trace.ranks, **trace.meta}
+    meta = {"schema": f"{_SCHEMA}{VERSION}", "ranks": trace.ranks, **trace.meta}
     return {
         EVENTS: rows.getvalue(),
         COMMUNICATORS: groups.getvalue(),
@@ -372,8 +396,15 @@ def one_sided(bases: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
 
 
 def is_folder(path: Path) -> bool:
-    """Whether a folder has a trace."""
-    return (path / EVENTS).is_file() and (path / META).is_file()
+    """Whether a folder has a trace, or what is left of one."""
+    if any((path / name).is_file() for name in (EVENTS, COMMUNICATORS)):
+        return True
+    try:
+        with Folder.open(path) as opened:
+            meta = reading.of_json(opened.read(META, _MOST_META))
+    except (OSError, ValueError, FormatError):
+        return False
+    return isinstance(meta, dict) and str(meta.get("schema", "")).startswith(_SCHEMA)
 
 
 def read(folder: Path) -> Trace:
@@ -396,7 +427,11 @@ def read(folder: Path) -> Trace:
         If a file cannot be read.
     """
     with Folder.open(folder) as opened:
-        meta_text = opened.read(META, 1 << 26)
+        for name in (META, COMMUNICATORS, EVENTS):
+            if not (folder / name).exists():
+                label = str(folder / name)
+                raise FormatError(f"{label}: expected this file of a recorded run, found none", label)
+        meta_text = opened.read(META, _MOST_META)
         communicators_data = opened.read(COMMUNICATORS, _MOST_BYTES)
         events_data = opened.read(EVENTS, _MOST_BYTES)
     meta = _meta(meta_text, str(folder / META))
@@ -411,7 +446,7 @@ def _meta(data: bytes, label: str) -> dict[str, Any]:
         meta = reading.of_json(data)
     except ValueError as error:
         raise FormatError(f"{label}: expected JSON: {error}", label) from None
-    if not isinstance(meta, dict) or meta.pop("schema", None) != f"netloom.trace/{VERSION}":
+    if not isinstance(meta, dict) or meta.pop("schema", None) != f"{_SCHEMA}{VERSION}":
         raise FormatError(f"{label}: expected a trace of version {VERSION}, found something else", label)
     ranks = meta.get("ranks")
     if not isinstance(ranks, int) or isinstance(ranks, bool) or not 0 < ranks <= _MOST_RANKS:
@@ -419,6 +454,14 @@ def _meta(data: bytes, label: str) -> dict[str, Any]:
     for key, kind in (("hosts", list), ("lost", list), ("dropped", dict), ("lacks", dict)):
         if not isinstance(meta.setdefault(key, kind()), kind):
             raise FormatError(f"{label}: expected {key} as a {kind.__name__}", label)
+    if len(meta["hosts"]) not in (0, ranks):
+        text = f"expected a host of each of {ranks} ranks, found {len(meta['hosts'])}"
+        raise FormatError(f"{label}: {text}", label)
+    for rank, events in meta["dropped"].items():
+        is_rank = rank.isascii() and rank.isdigit() and len(rank) < 9 and int(rank) < ranks
+        if not is_rank or not isinstance(events, int) or isinstance(events, bool) or events < 1:
+            text = f"expected a rank below {ranks} and how many events it dropped"
+            raise FormatError(f'{label}: {text}, found "{rank[:40]}": {str(events)[:40]}', label)
     since = meta.get("collective_tags")
     if since is not None and (not isinstance(since, int) or isinstance(since, bool) or since < 0):
         raise FormatError(f"{label}: expected a tag or null as collective_tags", label)
@@ -500,11 +543,21 @@ def _read_events(
     functions = names.dictionary.to_pylist()
     function = np.asarray(names.indices.to_numpy(), np.int64)
     bases = np.array([base_name(name) for name in functions])
+    for number in np.unique(function).tolist():
+        if not _is_known(str(bases[number])):
+            text = f'expected functions of MPI without "MPI_", found "{functions[number][:40]}"'
+            raise FormatError(f"{label}: {text}", label)
     peer = np.where((peer == NONE) & np.isin(bases[function], RECEIVES), ANY, peer)
     size, start, end = numbers("bytes", 0), numbers("start_ns", -1), numbers("end_ns", -1)
     if np.any((size < 0) | (size > 1 << 50)):
         raise FormatError(f"{label}: expected bytes, 0 or more, found another number", label)
     tag, thread = numbers("tag", -1), numbers("thread", 0)
+    if np.any(numbers("seq", -1) != np.arange(len(rank)) - np.searchsorted(rank, rank)):
+        raise FormatError(f"{label}: expected the events of each rank numbered from 0 as seq", label)
+    lone = ~np.isin(bases, COMPLETES) & ~one_sided(bases)
+    if np.any(lone[function] & (numbers("communicator", -1) < 0)):
+        text = "expected a communicator of every message and collective, found none"
+        raise FormatError(f"{label}: {text}", label)
     request = np.asarray(table["request"].fill_null(False).to_numpy(), bool)
     cancelled = np.asarray(table["cancelled"].fill_null(False).to_numpy(), bool)
     completes, counts = table["completes"].chunk(0), table["counts"].chunk(0)
@@ -536,6 +589,11 @@ def _read_events(
             )
         )
     return functions, found
+
+
+def _is_known(base: str) -> bool:
+    """Whether MPI has such a function, of those that traces have."""
+    return base in _KNOWN or base.startswith(_STEMS) or bool(one_sided(np.array([base]))[0])
 
 
 def _lists(column: Any) -> tuple[Ints, Any]:

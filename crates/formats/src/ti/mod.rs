@@ -75,6 +75,9 @@ const SYNCHRONISING: [&str; 7] =
 /// Verbs that send.
 const SENDING: [&str; 3] = ["send", "isend", "sendrecv"];
 
+/// What may stand behind a rank's `finalize`.
+const AFTER_THE_END: [&str; 3] = ["compute", "sleep", "location"];
+
 /// How far a rank has come.
 #[derive(Clone, Copy, PartialEq)]
 enum Life {

@@ -3,6 +3,8 @@
 //! - `waitall` waits for all requests of the rank, whatever its number. A `wait` (or `test`) names its request by source,
 //!   destination and tag, the oldest first; one that is complete already is passed over, so that the `wait` lines which follow
 //!   a `waitall` and list what it completed add nothing. `finalize` waits for what is still open.
+//! - `sendRecv` waits for its own receive. As messages of one name are received in order, older receives of that name are then
+//!   complete too, and the `wait` lines for these add nothing.
 //! - Collectives are of all ranks, in the same order everywhere; the flops behind a reduction are computed after it.
 //! - Without a datatype a count is of bytes if `init` stood alone, else of doubles.
 //!
@@ -15,13 +17,13 @@
 //!
 //! Source: SimGrid 3.32, smpi_replay; what its tracing records of polls, smpi_pmpi_request.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use netloom_model::{Action, CollectiveKind, Together, Trace, Untold, Workload};
 
 use super::call::{Call, call, handed_over, part};
 use super::words::Words;
-use super::{Life, ROOTED, SYNCHRONISING, of_before_tags, rank_number, verb_of};
+use super::{AFTER_THE_END, Life, ROOTED, SYNCHRONISING, of_before_tags, rank_number, verb_of};
 use crate::FormatError;
 use crate::text::text;
 
@@ -41,7 +43,8 @@ enum Purpose {
 /// # Errors
 /// [`FormatError`] names the line: no rank, an unknown verb (with the nearest known one), an argument that is missing, no
 /// number or too many, an unknown datatype, a partner that is no rank, a collective that is not the one other ranks take part
-/// in; or the rank that has no line, other collectives than rank 0 or, after its `init`, no `finalize`.
+/// in, a request that never began, a second `init`, a call after `finalize`; or the rank that has no line, other collectives than
+/// rank 0 or, after its `init`, no `finalize`.
 pub fn read_ti_workload(bytes: &[u8], label: &str) -> Result<Trace, FormatError> {
     read(bytes, label, Purpose::Replay)
 }
@@ -113,6 +116,8 @@ struct Requests {
     collectives: u32,
     open: HashMap<Key, u32>,
     count: u32,
+    /// Names that any request had.
+    begun: HashSet<Key>,
     /// Where the last `test` of a request lies among the actions.
     tested: HashMap<Key, usize>,
     /// Receives by tag, with their numbers; some may be complete.
@@ -161,6 +166,7 @@ impl Reader {
             collectives: 0,
             open: HashMap::new(),
             count: 0,
+            begun: HashSet::new(),
             tested: HashMap::new(),
             incoming: HashMap::new(),
             receives: 0,
@@ -188,6 +194,13 @@ impl Reader {
         let mut words = Words { words: rest.split_ascii_whitespace(), ranks: self.ranks, item: self.item };
         let verb = verb_of(words.words.next())?;
         of_before_tags(verb, words.words.clone())?;
+        let life = self.requests[rank as usize].life;
+        if life == Life::Ended && !AFTER_THE_END.contains(&verb) {
+            return Err(format!("expected no calls of rank {rank} after its finalize, found {verb}"));
+        }
+        if life == Life::Begun && verb == "init" {
+            return Err(format!("expected one init of rank {rank}, found a second one"));
+        }
         if self.purpose == Purpose::Traffic && self.passes_over(rank, verb, &mut words)? {
             return Ok(());
         }
@@ -221,9 +234,18 @@ impl Reader {
                 // The receiver may not know the size (-1).
                 words.integer("a count")?;
                 words.datatype()?;
-                let action =
-                    if verb == "recv" { Action::Recv { from, tag } } else { self.irecv(rank, from, tag) };
+                // A replay counts what is complete by name: beside older ones a receive is a request, waited for as theirs are.
+                let older = self.requests[rank as usize].open.contains_key(&(from, tag, false));
+                let counted = verb == "recv" && older && self.purpose == Purpose::Replay;
+                let action = if verb == "recv" && !counted {
+                    Action::Recv { from, tag }
+                } else {
+                    self.irecv(rank, from, tag)
+                };
                 self.list.push((rank, action));
+                if counted {
+                    self.wait_for_youngest(rank, from, tag);
+                }
             }
             "sendrecv" => {
                 let (count, to) = (words.count("a count to send")?, words.rank("a destination rank")?);
@@ -234,12 +256,12 @@ impl Reader {
                 let receive = self.irecv(rank, from, 0);
                 self.list.push((rank, receive));
                 self.send(rank, to, bytes, 0);
-                self.wait(rank, (from, 0, false), false);
+                self.wait_for_youngest(rank, from, 0);
             }
             "wait" | "test" => {
                 let (from, to) = (words.integer("a source rank")?, words.integer("a destination rank")?);
                 let tag = words.tag()?;
-                self.wait_or_test(rank, from, to, tag, verb == "test");
+                self.wait_or_test(rank, from, to, tag, verb == "test")?;
             }
             "waitall" => {
                 words.integer("a number of requests")?;
@@ -302,6 +324,7 @@ impl Reader {
     fn irecv(&mut self, rank: u32, from: u32, tag: u32) -> Action {
         let requests = &mut self.requests[rank as usize];
         *requests.open.entry((from, tag, false)).or_default() += 1;
+        requests.begun.insert((from, tag, false));
         requests.count += 1;
         requests.incoming.entry(tag).or_default().push((from, requests.receives));
         requests.receives += 1;
@@ -313,6 +336,7 @@ impl Reader {
         self.list.push((rank, Action::Isend { to, bytes, tag }));
         let requests = &mut self.requests[rank as usize];
         *requests.open.entry((to, tag, true)).or_default() += 1;
+        requests.begun.insert((to, tag, true));
         requests.count += 1;
     }
 
@@ -336,15 +360,30 @@ impl Reader {
         }
     }
 
-    fn wait_or_test(&mut self, rank: u32, from: i64, to: i64, tag: u32, tests: bool) {
+    fn wait_or_test(&mut self, rank: u32, from: i64, to: i64, tag: u32, tests: bool) -> Result<(), String> {
         let me = i64::from(rank);
-        let keys = [(from, to == me, false), (to, from == me, true)];
-        for (peer, mine, sends) in keys {
-            if let (true, Ok(peer)) = (mine, u32::try_from(peer))
-                && self.wait(rank, (peer, tag, sends), tests)
-            {
-                return;
+        let mut began = false;
+        for (peer, mine, sends) in [(from, to == me, false), (to, from == me, true)] {
+            if let (true, Ok(peer)) = (mine, u32::try_from(peer)) {
+                let key = (peer, tag, sends);
+                if self.wait(rank, key, tests) {
+                    return Ok(());
+                }
+                began |= self.requests[rank as usize].begun.contains(&key);
             }
+        }
+        if began {
+            return Ok(());
+        }
+        Err(format!(
+            "expected a request that rank {rank} began before, found none from {from} to {to} with that tag"
+        ))
+    }
+
+    /// Waits for the last receive of this name that began, and so for all older ones.
+    fn wait_for_youngest(&mut self, rank: u32, from: u32, tag: u32) {
+        while self.requests[rank as usize].open.contains_key(&(from, tag, false)) {
+            self.wait(rank, (from, tag, false), false);
         }
     }
 

@@ -12,7 +12,7 @@ mod record;
 
 pub use record::{of_schedule, of_workload};
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{HashMap, HashSet, VecDeque};
 
 use netloom_model::events::base_of;
 use netloom_model::{
@@ -412,6 +412,9 @@ impl<'a> Lowering<'a> {
     }
 }
 
+/// Requests to a rank with a tag; sends, else receives.
+type Name = (u32, u32, bool);
+
 struct Walk<'a> {
     of: &'a Lowering<'a>,
     rank: u32,
@@ -426,6 +429,17 @@ impl Walk<'_> {
         self.list.push((self.rank, action));
     }
 
+    /// Waits for what began at an event. As a wait takes the oldest request of its name, older ones are waited for before it:
+    /// messages of one name are matched in order. Their own waits, later, are left out.
+    fn wait(&mut self, open: &mut HashMap<Name, VecDeque<u32>>, name: Name, begun: u32) {
+        let Some(open) = open.get_mut(&name) else { return };
+        let (peer, tag, sends) = name;
+        let until = open.iter().position(|&one| one == begun).map_or(0, |place| place + 1);
+        for _ in open.drain(..until) {
+            self.list.push((self.rank, Action::Wait { peer, tag, sends }));
+        }
+    }
+
     fn rank(&mut self, algorithms: Option<&Algorithms>, steps: &mut u64) -> Result<(), String> {
         let of = self.of;
         let own = &of.events.ranks[self.rank as usize];
@@ -433,6 +447,7 @@ impl Walk<'_> {
         let mut placed = of.placed[self.rank as usize].iter().peekable();
         let mut completes = own.completes.iter().peekable();
         let (mut last, mut owed) = (-1, None);
+        let mut open: HashMap<Name, VecDeque<u32>> = HashMap::new();
         for (at, event) in (0..).zip(&own.events) {
             let began = if event.start_ns >= 0 { event.start_ns } else { event.end_ns };
             if last >= 0 && began - last >= LEAST_NS {
@@ -449,27 +464,36 @@ impl Walk<'_> {
                         Action::Isend { to: peer, bytes, tag }
                     };
                     self.push(send);
+                    if !blocks {
+                        open.entry((peer, tag, true)).or_default().push_back(at);
+                    }
                     if both && !event.request {
-                        owed = Some(Action::Wait { peer, tag, sends: true });
+                        owed = Some(((peer, tag, true), at));
                         let next = own.events.get(at as usize + 1);
                         let other = next.filter(|next| {
                             of.does(next) == Does::Receives && next.start_ns == event.start_ns
                         });
                         if other.is_none() {
-                            owed.take().into_iter().for_each(|wait| self.push(wait));
+                            owed.take().into_iter().for_each(|(name, at)| self.wait(&mut open, name, at));
                         }
                     }
                 }
                 (Does::Receives, tag) => {
                     if let Some(tag) = tag {
-                        let receive = if event.request {
-                            Action::Irecv { from: peer, tag }
+                        let name = (peer, tag, false);
+                        let older = open.get(&name).is_some_and(|open| !open.is_empty());
+                        // Beside older ones of its name a receive is a request too: a wait is by name.
+                        if event.request || older {
+                            open.entry(name).or_default().push_back(at);
+                            self.push(Action::Irecv { from: peer, tag });
                         } else {
-                            Action::Recv { from: peer, tag }
-                        };
-                        self.push(receive);
+                            self.push(Action::Recv { from: peer, tag });
+                        }
+                        if !event.request && older {
+                            self.wait(&mut open, name, at);
+                        }
                     }
-                    owed.take().into_iter().for_each(|wait| self.push(wait));
+                    owed.take().into_iter().for_each(|(name, at)| self.wait(&mut open, name, at));
                 }
                 _ => {}
             }
@@ -478,7 +502,7 @@ impl Walk<'_> {
                 let other = &own.events[begun as usize];
                 let sends = matches!(of.does(other), Does::Sends { .. });
                 if let Some(tag) = tags[begun as usize] {
-                    self.push(Action::Wait { peer: other.peer.max(0) as u32, tag, sends });
+                    self.wait(&mut open, (other.peer.max(0) as u32, tag, sends), begun);
                 }
             }
             while let Some(&&(_, communicator, k)) = placed.peek().filter(|placed| placed.0 == at) {

@@ -105,3 +105,28 @@ fn a_nonblocking_collective_stands_where_it_is_waited_for() {
             > at(|action| matches!(action, Action::Send { .. }))
     );
 }
+
+/// Rank 0 waits for the younger of two receives of one name, receives a third, and waits for the older.
+#[test]
+fn a_wait_for_a_younger_request_is_behind_those_for_older_ones_of_its_name() {
+    let mut events = run(&[
+        &[
+            ("Irecv", 1, 0, 0),
+            ("Irecv", 1, 0, 0),
+            ("Wait", -1, 0, 0),
+            ("Irecv", 1, 0, 0),
+            ("Recv", 1, 0, 0),
+            ("Waitall", -1, 0, 0),
+        ],
+        &[("Send", 0, 0, 8); 4],
+        &[],
+        &[],
+    ]);
+    events.ranks[0].completes.extend([(2, 1), (5, 0), (5, 3)]);
+    let trace = program(&events, None).unwrap();
+    let calls: Vec<_> =
+        trace.workload.actions(0).iter().filter(|a| !matches!(a, Action::Compute { .. })).collect();
+    let (begin, wait) = (&Action::Irecv { from: 1, tag: 0 }, &Action::Wait { peer: 1, tag: 0, sends: false });
+    // The receive beside an older one is a request too, and its wait takes both.
+    assert_eq!(calls, [begin, begin, wait, wait, begin, begin, wait, wait, &Action::WaitAll]);
+}

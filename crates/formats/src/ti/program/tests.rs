@@ -158,3 +158,13 @@ fn ranks_agree_about_collectives() {
         "x.ti: expected 1 collectives of every rank, as of rank 0, found 2 of rank 1"
     );
 }
+
+/// Beside an older receive of that name; the older one's own wait adds nothing.
+#[test]
+fn a_sendrecv_waits_for_its_own_receive() {
+    let workload = read("0 irecv 1 0 1 6\n0 sendRecv 2 1 2 1 6 6\n0 wait 1 0 0\n0 barrier\n1 barrier\n");
+    let receive = Action::Irecv { from: 1, tag: 0 };
+    let send = Action::Send { to: 1, bytes: 2, tag: 0 };
+    assert_eq!(workload.actions(0)[..5], [receive, receive, send, wait(1, 0, false), wait(1, 0, false)]);
+    assert_eq!(workload.actions(0).len(), 6);
+}
