@@ -11,6 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 from netloom.pages import api, page
+from netloom.planning.failures import called
+from netloom.shown.markdown import code, text
 
 Designs = Sequence[tuple[str, Mapping[str, Any]]]
 
@@ -50,15 +52,16 @@ def tender(document: Mapping[str, Any], kind: Literal["html", "md"]) -> bytes:
     part = {"kind": "result", "verb": "plan", "document": document}
     if kind == "html":
         return page.page(api.document([part], api.title_of(part, "plan"), document["inputs"]))
-    return ("\n".join(_lines(document)) + "\n").encode()
+    # Half a surrogate pair stays what it is, as in the HTML page.
+    return ("\n".join(_lines(document)) + "\n").encode(errors="backslashreplace")
 
 
 def _lines(document: Mapping[str, Any]) -> Iterator[str]:
     result = document["result"]
     catalogue = result["catalogue"]
-    money = catalogue["currency"]
-    yield f"# {result['name'] or 'Plan'}: a network for {result['hosts']:,} hosts"
-    yield f"\n{_sentence(result['assumptions'][0])}"
+    money = text(catalogue["currency"])
+    yield f"# {text(result['name'] or 'Plan')}: a network for {result['hosts']:,} hosts"
+    yield f"\n{text(_sentence(result['assumptions'][0]))}"
     yield "\n## What is asked for\n"
     radices = ", ".join(map(str, result["radices"]))
     asked = [
@@ -89,8 +92,8 @@ def _chosen(result: Mapping[str, Any], named: Designs, money: str) -> Iterator[s
         yield "None was chosen: the plan has no budget, target or price of a host, or none fulfils it."
     else:
         one = result["designs"][result["chosen"]]
-        yield f"Chosen: `{one['spec']}`\n"
-        cables = ", ".join(f"{c['count']:,} of {c['level']} ({c['kind']})" for c in one["cables"])
+        yield f"Chosen: {code(one['spec'])}\n"
+        cables = ", ".join(f"{c['count']:,} of {c['level']} ({text(c['kind'])})" for c in one["cables"])
         yield f"- switches: {' + '.join(map(str, one['switches']))}, of {one['radix']} ports"
         yield f"- cables: {cables}"
         yield f"- price: {one['price']:,.2f} {money}, {one['price_per_host']:,.2f} {money} a host"
@@ -127,14 +130,14 @@ def _dragonflies(result: Mapping[str, Any], money: str) -> Iterator[str]:
             f"{one['price_per_host']:,.0f}",
             *(f"{one['slowdown'][what]:.3f}" for what in ("bound", "estimate", "minimal", "valiant")),
             f"{one['groups']} x {one['switches_per_group']}",
-            f"`{one['spec']}`",
+            code(one["spec"]),
         ]
         for n, one in enumerate(found["designs"])
     ]
     yield from _table(head, rows)
     if found["chosen"] is not None:
         best = found["front"][found["chosen"]]
-        yield f"\nOf both families the goal prefers a {best['family']}: `{best['spec']}`"
+        yield f"\nOf both families the goal prefers a {best['family']}: {code(best['spec'])}"
 
 
 def _designs(listed: Designs, hosts: int, money: str) -> Iterator[str]:
@@ -159,7 +162,7 @@ def _designs(listed: Designs, hosts: int, money: str) -> Iterator[str]:
             " ".join(f"{taper:.3g}:1" for taper in one["taper"]),
             "+".join(map(str, one["switches"])),
             f"{one['power_w'] / hosts:.1f}",
-            f"`{one['spec']}`",
+            code(one["spec"]),
         ]
         for which, one in listed
     ]
@@ -171,13 +174,13 @@ def _applications(result: Mapping[str, Any]) -> Iterator[str]:
     head = ["application", "share of node hours", "ranks", "copies", "on the wire", "that share is", "from"]
     rows = [
         [
-            one["name"],
+            text(one["name"]),
             f"{100 * one['weight']:.3g} %",
             f"{one['ranks']:,}",
             str(one["copies"]),
             f"{one['wire_share']:.3g}",
             SHARES[one["wire_share_source"]],
-            f"`{one['source']}`",
+            code(one["source"]),
         ]
         for one in result["applications"]
     ]
@@ -201,7 +204,7 @@ def _judged(result: Mapping[str, Any]) -> Iterator[str]:
             [
                 one["which"],
                 *(_figure(slow) for slow in (one["estimate"], *(one["slowdown"].get(r) for r in routings))),
-                f"`{one['spec']}`",
+                code(one["spec"]),
             ]
             for one in judged["designs"]
         ],
@@ -210,7 +213,7 @@ def _judged(result: Mapping[str, Any]) -> Iterator[str]:
         yield "\nA mix is empty where an application of it was not run to its end, or has no such routes."
     apart = [
         [
-            *(one["which"], row["name"], row["order"], routing),
+            *(one["which"], text(row["name"]), row["order"], routing),
             *(_figure(row["estimate"]), _figure(row["slowdown"][routing])),
             *(f"{row['apart_percent'][routing]:+.0f} %", why),
         ]
@@ -235,7 +238,7 @@ def _failures(named: Designs) -> Iterator[str]:
             if isinstance(after, dict):
                 kept, through = after.get("kept_percent"), after["throughput"]
                 rows.append(
-                    [which, words]
+                    [which, called(words, after)]
                     + [f"{through[what]:.4f}" for what in ("bound", "ftree", "optimized")]
                     + ["" if kept is None else f"{kept:.1f} %", _figure(after["estimate"]) or "cut off"]
                 )
@@ -271,7 +274,7 @@ def _sources(document: Mapping[str, Any], money: str) -> Iterator[str]:
     dates = catalogue["oldest"]
     dates += f" to {catalogue['newest']}" if catalogue["newest"] != dates else ""
     name = catalogue["name"] or catalogue["file"]
-    yield f"Catalogue `{name}`, prices of {dates}, SHA-256 {sums['catalogue']}.\n"
+    yield f"Catalogue {code(name)}, prices of {dates}, SHA-256 {sums['catalogue']}.\n"
     yield from _table(
         ["what", "price", "power"],
         [
@@ -280,28 +283,28 @@ def _sources(document: Mapping[str, Any], money: str) -> Iterator[str]:
         ]
         + [
             [
-                f"cable of {c['level']}, {c['kind']}, {c['length_m']:g} m",
+                f"cable of {c['level']}, {text(c['kind'])}, {c['length_m']:g} m",
                 *(f"{c['price']:,.2f} {money}", f"{c['power_w']:g} W"),
             ]
             for c in catalogue["cables"]
         ],
     )
     yield "\nTold by:\n"
-    yield from (f"- {one}" for one in catalogue["sources"])
+    yield from (f"- {text(one)}" for one in catalogue["sources"])
     yield "\n## Assumptions\n"
     seeds = f"{result['draws']} draws of each order that is drawn, seed {result['seed']}"
-    yield from (f"- {_sentence(one)}" for one in result["assumptions"][1:])
+    yield from (f"- {text(_sentence(one))}" for one in result["assumptions"][1:])
     yield f"- Orders of ranks: {', '.join(result['orders'])}; {seeds}. From: the plan, or `--seed`."
     yield f"- Lengths and kinds of cables. From: the plan, SHA-256 {sums['plan']}."
     yield "- Switches, cables and spare ports are counted on the design; its spec generates that fabric."
     if result["judged"] is not None:
         yield "- Packets: profile `infiniband` at the catalogue's speed, 4,096 bytes a packet."
     for one in result["findings"]:
-        yield f"- {one['kind']}: {_sentence(one['text'])}"
+        yield f"- {one['kind']}: {text(_sentence(one['text']))}"
     yield "\n## Made of\n"
     yield from _table(
         ["what", "file", "SHA-256"],
-        [[one["role"], f"`{one['source']}`", one["sha256"] or ""] for one in document["inputs"]],
+        [[one["role"], code(one["source"]), one["sha256"] or ""] for one in document["inputs"]],
     )
     yield f"\nnetloom {document['netloom']}"
 
@@ -315,7 +318,7 @@ def _named(result: Mapping[str, Any]) -> Designs:
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
     for row in (head, ["---"] * len(head), *rows):
-        yield "| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |"
+        yield "| " + " | ".join(row) + " |"
 
 
 def _figure(value: float | None) -> str:

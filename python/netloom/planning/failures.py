@@ -5,12 +5,8 @@ host over those of the fullest link. The bound on the damaged fabric, the tables
 and tables optimised for the application are told beside each other. Every application is looked at after
 what is worst for it.
 
-Which failure is worst follows from the tree where bundles are equal. Without a cable of leaf l, every other
-leaf can spread what it sends as before, but for what goes to l; so no link needs more than B/(u - 1), B the
-bytes out of or into the busiest leaf and u its cables. And the busiest leaf needs just that without one of
-its own. So a cable of the busiest leaf is the worst, or one up from the pod with the most bytes; a spine of
-the pod with the busiest leaf, or of that with the most bytes; cores are alike. Where bundles differ, all
-spines and all cables of the busiest leaf are looked at, and what is told is the worst of these.
+Failures that are alike are tried once, those that may cost most first, until no other can be worse
+(`netloom.planning.worst`).
 """
 
 from __future__ import annotations
@@ -21,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from netloom.planning.placed import Application, Network, busiest_host, time_left
 from netloom.planning.pool import each
+from netloom.planning.worst import failures
 
 if TYPE_CHECKING:
     from netloom._core import Fabric, Routes, Traffic
@@ -28,7 +25,11 @@ if TYPE_CHECKING:
 KINDS = ("cable", "spine", "core", "one_percent")
 """What fails: the worst cable between switches, spine, core; and one cable in a hundred, drawn."""
 TABLES = ("ftree", "optimized")
-"""Tables that are made again on the damaged fabric."""
+"""Tables that are made again on the damaged fabric; the optimised ones are the better of both."""
+MOST_TRIED = 128
+"""Failures of a kind that are tried for an application, at most; more than these are alike on few trees."""
+ACCURACY = 2e-4
+"""How much less another failure may leave, of what the worst leaves: that of the bound."""
 LATE = "late"
 """What stands for what there was no time for."""
 
@@ -83,30 +84,40 @@ def after_failures(
 
     def run(key: tuple[str, str, str | None]) -> dict[str, Any] | str | None:
         (spec, _, kind), a = key, work[key]
-        fabric, worst = networks[spec].fabric, None
+        fabric = networks[spec].fabric
         try:
             time_left(until)
             placed = list(a.on(networks[spec], at[a.name]))
-            for failed in _candidates(fabric, placed, kind, result["seed"]):
-                found = _bounded(fabric, placed, failed, until)
-                if worst is None or found["throughput"]["bound"] < worst["throughput"]["bound"]:
-                    worst, lost = found, failed
-            if worst is not None:
-                whole = a.placed(a.traffic, networks[spec], at[a.name])
-                worst["throughput"] |= _routed(fabric, placed, whole, lost, until)
+            worst = _worst(fabric, placed, kind, result["seed"], until)
+            if worst is None:
+                return None
+            failed, found = worst
+            found["throughput"] |= _routed(fabric, placed, failed, until)
         except TimeoutError:
             return LATE
-        return worst
+        return found
 
-    found = each(work, run, threads=threads, progress=progress)
+    rows = each(work, run, threads=threads, progress=progress)
     return {
         spec: _told(
-            {kind: [found[spec, a.name, kind] for a in applications] for kind in (None, *KINDS)},
+            {kind: [rows[spec, a.name, kind] for a in applications] for kind in (None, *KINDS)},
             applications,
             order,
         )
         for spec in networks
     }
+
+
+def called(words: str, after: Mapping[str, Any]) -> str:
+    """What failed, and of how many it is the worst where another one may be worse.
+
+    Examples
+    --------
+    >>> called("worst cable", {"tried": 128})
+    'worst cable of 128 tried'
+    """
+    tried = after.get("tried")
+    return words if tried is None else f"{words} of {tried} tried"
 
 
 def _told(
@@ -124,6 +135,7 @@ def _told(
             both = zip(applications, found[kind], strict=True)
             rows = [{"name": a.name, **row} for a, row in both if isinstance(row, dict)]
             after |= {"kept_percent": kept, "applications": rows}
+            after["tried"] = None if all(row["proven"] for row in rows) else max(row["tried"] for row in rows)
         told[kind] = after
     return told
 
@@ -148,70 +160,33 @@ def _mix(
     return {"throughput": through, "estimate": sum(slow) / weight if len(slow) == len(known) else None}
 
 
-def _candidates(
-    fabric: Fabric, placed: Sequence[tuple[float, Traffic]], kind: str | None, seed: int
-) -> list[dict[str, Any]]:
-    """What may be the worst to lose, as arguments of `Fabric.damage`; nothing where there is none of it."""
-    import numpy as np
+def _worst(
+    fabric: Fabric,
+    placed: Sequence[tuple[float, Traffic]],
+    kind: str | None,
+    seed: int,
+    until: float | None = None,
+) -> tuple[Mapping[str, Any], dict[str, Any]] | None:
+    """What leaves least by the bound, as arguments of `Fabric.damage`, and what it leaves; None without any.
 
-    if kind is None:
-        return [{}]
-    links, table = fabric.link_table(), fabric.switch_table()
-    level, pod = np.asarray(table["level"]), np.asarray(table["pod"])
-    between = np.asarray(links["between_switches"])
-    ends = np.stack([np.asarray(links[key], np.int64) - fabric.hosts for key in ("source", "target")])
-    port = np.asarray(links["source_port"])
-    names = [str(name) for name in table["name"]]
-    climbs = between & (level[ends[0].clip(0)] < level[ends[1].clip(0)])
-    if not climbs.any():
-        return []
-    if kind == "one_percent":
-        return [{"random_links": max(1, round(climbs.sum() / 100)), "seed": seed}]
-    leaf = _busiest(placed, np.asarray(fabric.host_table()["leaf"], np.int64), len(level))
-    if kind == "core":
-        return [{"switches": [names[core]]} for core in np.flatnonzero(level == 2)[:1]]
-    several = bool((level == 2).any())
-    pods = {int(pod[leaf])}
-    if several:
-        pods.add(_busiest(placed, pod[np.asarray(fabric.host_table()["leaf"], np.int64)], pod.max() + 1))
-    if kind == "spine":
-        spines = np.flatnonzero(level == 1)
-        if several:
-            spines = np.array([spines[pod[spines] == one][0] for one in sorted(pods)])
-        elif _alike(ends[:, climbs]):
-            spines = spines[:1]
-        return [{"switches": [names[spine]]} for spine in spines]
-    own = np.flatnonzero(climbs & (ends[0] == leaf))
-    cables = own[:1] if several or _alike(ends[:, climbs]) else own
-    if several:
-        upper = [
-            np.flatnonzero(climbs & (level[ends[0].clip(0)] == 1) & (pod[ends[0].clip(0)] == p)) for p in pods
-        ]
-        cables = np.append(cables, [of[0] for of in upper if len(of)])
-    return [{"links": [f"{names[ends[0, cable]]}[{port[cable]}]"]} for cable in cables]
-
-
-def _busiest(placed: Sequence[tuple[float, Traffic]], group: Any, groups: int) -> int:
-    """The group of hosts out of or into which most bytes go, phase by phase."""
-    import numpy as np
-
-    total = np.zeros(groups)
-    for often, traffic in placed:
-        source = group[np.repeat(np.arange(traffic.endpoints), np.diff(traffic.indptr))]
-        target = group[np.asarray(traffic.indices)]
-        out = source != target
-        sent = [
-            np.bincount(side[out], weights=traffic.data[out], minlength=groups) for side in (source, target)
-        ]
-        total += often * np.maximum(*sent)
-    return int(total.argmax())
-
-
-def _alike(ends: Any) -> bool:
-    """Whether all pairs of switches that are joined have equally many cables."""
-    import numpy as np
-
-    return len(np.unique(np.unique(ends, axis=1, return_counts=True)[1])) == 1
+    `proven`: no other failure of the kind can leave less, but for the accuracy of the bound.
+    """
+    host = sum(often * busiest_host(traffic) for often, traffic in placed)
+    worst, tried, proven = None, 0, True
+    for one in failures(fabric, placed, kind, seed):
+        least = host / one.most_bytes if one.most_bytes else 1.0
+        if worst is not None and not one.drawn and least >= worst[1]["throughput"]["bound"] * (1 - ACCURACY):
+            continue
+        if tried >= MOST_TRIED and not one.drawn:
+            proven = False
+            continue
+        found = _bounded(fabric, placed, one.lost, until)
+        tried += 1
+        if worst is None or found["throughput"]["bound"] < worst[1]["throughput"]["bound"]:
+            worst = one.lost, found
+    if worst is not None:
+        worst[1].update(tried=tried, proven=proven)
+    return worst
 
 
 def _bounded(
@@ -243,11 +218,10 @@ def _bounded(
 def _routed(
     fabric: Fabric,
     placed: Sequence[tuple[float, Traffic]],
-    whole: Traffic,
     failed: Mapping[str, Any],
     until: float | None,
 ) -> dict[str, float]:
-    """Throughput with tables that are made again: of ftree, and optimised for all phases together."""
+    """Throughput with tables that are made again: of ftree, and the better of those and optimised ones."""
     from netloom import OptimizeError, RoutingError, _core
 
     left = fabric.damage(**failed)[0] if failed else fabric
@@ -255,13 +229,22 @@ def _routed(
     told = {}
     for name in TABLES:
         try:
-            tables: Routes | str = name
-            if name == "optimized":
-                tables = _core.optimize(left, whole, threads=1, time_limit=time_left(until)).routes
+            tables = _optimized(left, placed, until) if name == "optimized" else name
             time_left(until)
             load = sum(often * _core.loads(left, tables, one, threads=1).max for often, one in placed)
         except (RoutingError, OptimizeError):
             told[name] = 0.0
             continue
         told[name] = host / load if load else 1.0
-    return told
+    return {**told, "optimized": max(told.values())}
+
+
+def _optimized(fabric: Fabric, placed: Sequence[tuple[float, Traffic]], until: float | None) -> Routes:
+    """Tables for all phases: the sum of their fullest links is what is made small, as it is told."""
+    from netloom import _core
+
+    limit = time_left(until)
+    if len(placed) == 1:
+        return _core.optimize(fabric, placed[0][1], threads=1, time_limit=limit).routes
+    layers = [(f"phase {n}", one, often) for n, (often, one) in enumerate(placed, 1) if often > 0]
+    return _core.optimize_layers(fabric, layers, "sum", threads=1, time_limit=limit).routes

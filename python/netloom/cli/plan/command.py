@@ -21,11 +21,13 @@ if TYPE_CHECKING:
 
 PAGES: dict[str, Literal["html", "md"]] = {".html": "html", ".md": "md"}
 """Endings of `-o` that ask for a page for a tender."""
+ENDINGS = (*PAGES, ".json", ".csv", ".txt", "")
+"""All that `-o` may end with: the report is text without one of the others."""
 ASSUMPTIONS = (
     "T is how many times as long the busiest switch takes if every byte takes the best way; links alone take "
-    "f T times a run on a full tree with ranks in order, and max(1, f T) is the bound; 1 - f + f T is an "
-    "estimate, without collisions of routes, bursts and congestion, and without what a run can hide behind "
-    "its waiting",
+    "f T times a run on a full tree with the same leaves and ranks in the same order, and max(1, f T) is the "
+    "bound; 1 - f + f T is an estimate, without collisions of routes, bursts and congestion, and without "
+    "what a run can hide behind its waiting",
     "all cables have one speed, every host one cable; switches, cables and power as in the catalogue",
     "every application has the machine for itself: its copies fill it, unless the plan says how many",
     "f is the share of wire time: bytes of the busiest host of every phase over the speed of a link, over "
@@ -81,6 +83,8 @@ def plan(
     if is_stdin(str(plan)):
         raise UsageError("a plan cannot come from standard input: its paths are relative to it")
     options = options or Computing()
+    if options.output is not None and options.output.suffix not in ENDINGS:
+        raise UsageError(f"{options.output}: expected an ending of {', '.join(ENDINGS[:-1])}")
     kind = PAGES.get(ending(options.output))
     run = Run("plan", options, product=kind is not None)
     run.read("plan", str(plan))

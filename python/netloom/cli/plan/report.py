@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from netloom.cli.shared import render
+from netloom.planning.failures import called
 
 SHOWN = 12
 """Designs of the front that the text lists."""
@@ -370,7 +371,7 @@ def _failures(result: Mapping[str, Any]) -> list[str]:
             cells.append(
                 [
                     which,
-                    words,
+                    called(words, found),
                     f"{through['bound']:.4f}",
                     "" if kept is None else f"{kept:.1f} %",
                     f"{through['ftree']:.4f}",

@@ -7,6 +7,7 @@ from typing import Any
 
 from netloom.pages.chart import Axis, Series, chart
 from netloom.pages.markup import Column, Row, facts, findings, folded, items, paragraph, section, table
+from netloom.planning.failures import called
 from netloom.shown.legend import BLUE, GREEN, GREY, VERMILLION
 
 Design = Mapping[str, Any]
@@ -226,7 +227,7 @@ _LOST["one_percent"] = "1 % of cables"
 
 def _failures(named: Sequence[Row]) -> str:
     rows = [
-        Row([*row.names, words], f"{row.at}/after_failure/{kind}", after)
+        Row([*row.names, called(words, after)], f"{row.at}/after_failure/{kind}", after)
         for row in named
         for kind, words in (_LOST.items() if row.value["after_failure"] else ())
         if isinstance(after := row.value["after_failure"][kind], dict)
