@@ -104,8 +104,8 @@ def _jobs(
 
 
 def _slower(jobs: Sequence[Mapping[str, Any]], rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Jobs that optimised routes, the order, or both serve worse than ftree in the order given, by loads or by
-    times, and by more than the threshold."""
+    """Jobs that optimised routes, the order, or both serve worse than ftree in the order given, by loads or
+    by times, and by more than the threshold."""
     base = next(row for row in rows if (row["order"], row["routes"]) == ("given", "ftree"))
     found = []
     for row in rows:
