@@ -84,19 +84,20 @@ def test_optimised_routes_serve_no_job_worse_than_ftree_by_loads(netloom):
 def test_times_are_told_and_so_is_who_loses(netloom):
     result = netloom.result("study", "training", "--fabric", SMALL, "--model", "packet", "--seed", "2")
     base = row(result, "given", "ftree")
-    told = {(one["order"], one["job"]) for one in result["slower"]}
-    for order in ("given", "leaf"):
-        best = row(result, order, "optimized")
+    told = {(one["order"], one["routes"], one["job"]) for one in result["slower"]}
+    for order, routes in (("given", "optimized"), ("leaf", "ftree"), ("leaf", "optimized")):
+        best = row(result, order, routes)
         for at, job in enumerate(result["jobs"]):
             lost = best["time_ms"][at] > base["time_ms"][at] * 1.001
             less = best["of_line_percent"][at] < base["of_line_percent"][at] * 0.999
-            assert ((order, job["name"]) in told) == (lost or less)
+            assert ((order, routes, job["name"]) in told) == (lost or less)
             # Nobody sends faster than its line: 50 GB/s, so 16 MB take 0.32 ms.
             ring = job["algorithm"] == "nccl-ring"
             assert best["time_ms"][at] > (0.32 * (1 - 1 / job["ranks"]) * 0.99 if ring else 0.05)
     text = command._text(result)
     assert "ms until a collective is complete, by packets" in text
-    for _, name in told:
+    assert ("leaf", "ftree", "expert 1") in told, "order alone is judged too"
+    for _, _, name in told:
         assert f"{name} (" in text
     flows = netloom.result("study", "training", "--fabric", SMALL, "--model", "fluid")
     assert row(flows, "given", "ecmp:pairs=4")["time_ms"] is None
@@ -131,12 +132,16 @@ def test_less_than_the_threshold_is_not_slower():
     jobs = [{"name": "a"}]
     rows = [choice("given", "ftree", 100, 1), choice("given", "optimized", 99.95, 1.0009)]
     assert command._slower(jobs, rows) == []
-    (found,) = command._slower(jobs, [*rows, choice("leaf", "optimized", 100, 1.002)])
-    assert (found["order"], round(found["longer_percent"], 6), found["of_line_less_percent"]) == (
-        "leaf",
-        0.2,
-        0,
-    )
-    text = command._slower_text({"slower": [found]})
-    assert text.split("\n")[0].split() == ["routes", "none"]
-    assert "a (0.2 % longer)" in text
+    assert command._slower(jobs, [*rows, choice("leaf", "adaptive", 50, 2)]) == []
+    both = choice("leaf", "optimized", 150, 1.002)
+    order, found = command._slower(jobs, [*rows, choice("leaf", "ftree", 75, 0.5), both])
+    assert (order["order"], order["routes"], order["job"]) == ("leaf", "ftree", "a")
+    assert (order["of_line_change_percent"], order["time_change_percent"]) == (-25, -50)
+    assert (found["order"], found["routes"]) == ("leaf", "optimized")
+    assert (found["of_line_change_percent"], round(found["time_change_percent"], 6)) == (50, 0.2)
+    text = command._slower_text({"slower": [order, found]})
+    assert [line.split(maxsplit=1) for line in text.splitlines()] == [
+        ["routes", "none"],
+        ["order", "a (25.0 % less of line)"],
+        ["both", "a (0.2 % longer)"],
+    ]

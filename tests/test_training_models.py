@@ -12,8 +12,8 @@ from netloom.training.models import MODELS, Step
 @pytest.mark.parametrize(
     ("name", "billion"),
     [
-        ("gpt-13b", 13.11),
-        ("gpt-175b", 175.2),
+        ("gpt-22b", 22.07),
+        ("gpt-175b", 174.6),
         ("llama3-70b", 70.55),
         ("llama3-405b", 405.85),
         ("mixtral-8x7b", 46.70),
@@ -23,10 +23,19 @@ def test_parameters_are_as_published(name, billion):
     assert MODELS[name].parameters / 1e9 == pytest.approx(billion, rel=0.001)
 
 
+@pytest.mark.parametrize(("name", "twice"), [("gpt-13b", 13.11), ("gpt-175b", 175.2)])
+def test_gpt_shares_one_matrix_for_tokens_in_and_out(name, twice):
+    # Narayanan and others, SC 2021, equation 2; other tables count the matrix of tokens twice.
+    model = MODELS[name]
+    h, l, v = model.hidden, model.layers, model.vocab  # noqa: E741
+    assert model.parameters == round(12 * l * h**2 * (1 + 13 / (12 * h) + (v + 2048) / (12 * l * h)))
+    assert (model.parameters + v * h) / 1e9 == pytest.approx(twice, rel=0.002)
+
+
 @pytest.mark.parametrize(
     ("spec", "data", "pipeline"),
     [
-        ("llm:gpt-13b,tp=8,dp=16,seq=2048,batch=256", 9.22, 0),
+        ("llm:gpt-13b,tp=8,dp=16,seq=2048,batch=256", 6 * 12.858 / 8 * 15 / 16, 0),
         ("llm:gpt-175b,tp=8,pp=8,dp=16,seq=2048,batch=1536", 15.4, 1.21),
         ("llm:llama3-70b,tp=8,pp=4,dp=32,seq=8192,batch=1024", 12.8, 1.07),
         ("llm:llama3-405b,tp=8,pp=14,dp=128,seq=8192,batch=2048", None, 1.07),
@@ -68,6 +77,25 @@ def test_a_small_step_by_hand():
     apart = Step.parse(f"llm:{SMALL},tp=2,pp=2,dp=2,seq=6,batch=4,gpus=1,sp=off").sent()
     assert apart["tp"]["of_rank"] == 2 * 2 * 4 * 96
     assert apart["pp"]["of_rank"] == 2 * 96
+
+
+@pytest.mark.parametrize(
+    ("shape", "told"),
+    [
+        # 12 L h^2 + 2 L h + 2 V h + h, on two ranks.
+        ("hidden=8,layers=4,ffn=32,vocab=10,heads=4", "parameters  3,304, 1,652 of a rank"),
+        (
+            "hidden=512,layers=1,ffn=2048,vocab=1000,heads=4",
+            "parameters  4.17 million, 2.09 million of a rank",
+        ),
+        (
+            "hidden=4096,layers=8,ffn=16384,vocab=1000,heads=4",
+            "parameters  1.62 billion, 809.44 million of a rank",
+        ),
+    ],
+)
+def test_small_models_are_not_no_billion(netloom, shape, told):
+    assert told in netloom.ok("traffic", "new", f"llm:{shape},tp=2,dp=2,seq=6,batch=4,gpus=2")
 
 
 def test_experts_by_hand():
@@ -117,6 +145,14 @@ def test_machines_keep_what_is_theirs_and_fabrics_say_how_large_they_are(netloom
         ("llm:lama3-70b,seq=1,batch=1", "did you mean llama3-70b?"),
         ("llm:gpt-13b,batch=1", "expected seq=, tokens of a sequence"),
         ("llm:gpt-13b,seq=1,batch=1,tp=3", "expected heads that tp divides, found 40 and 3"),
+        (
+            "llm:hidden=8,layers=1,ffn=15,vocab=10,heads=2,tp=2,seq=1,batch=1",
+            "expected width of the feed-forward part, ffn, that tp divides, found 15 and 2",
+        ),
+        (
+            "llm:hidden=8,layers=1,ffn=16,vocab=999,heads=2,tp=2,seq=1,batch=1",
+            "expected tokens, vocab, that tp divides, found 999 and 2",
+        ),
         ("llm:gpt-13b,seq=1,batch=1,pp=3", "expected layers that pp divides, found 40 and 3"),
         ("llm:mixtral-8x7b,seq=1,batch=9,dp=9,ep=3", "expected experts that ep divides, found 8 and 3"),
         ("llm:mixtral-8x7b,seq=1,batch=3,dp=3,ep=2", "dp, that ep divides, found 3 and 2"),

@@ -6,7 +6,7 @@
  * written whenever its count changes, so what was counted survives whatever ends the process. Nothing is sent and
  * nobody waits for anybody but a lock.
  *
- * Invariants: a program never ftrouble because of this, what cannot be counted is counted as such.
+ * Invariants: a program never fails because of this, what cannot be counted is counted as such.
  * `python/netloom/training/recorded.py` reads the file. Not mapped: a full disk would end the program by a signal.
  *
  * Source: NVIDIA/nccl, plugins/profiler/README.md, src/include/plugin/profiler and what of it NCCL calls in

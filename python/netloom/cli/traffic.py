@@ -434,10 +434,18 @@ def _model_text(model: Mapping[str, Any]) -> str:
         [_KINDS[kind], *(render.size(sent[key]) for key in ("of_rank", "of_rank_outside", "outside"))]
         for kind, sent in model["sent"].items()
     ]
-    whole, mine = model["parameters"] / 1e9, model["parameters_of_rank"] / 1e9
-    head = f"parameters  {whole:,.2f} billion, {mine:,.3f} of a rank"
+    whole, mine = model["parameters"], model["parameters_of_rank"]
+    head = f"parameters  {_parameters(whole)}, {_parameters(mine)} of a rank"
     header = ["parallel", "sent by a rank", "to other machines", "by all to others"]
     return head + "\n\n" + render.table(header, cells, right=[1, 2, 3])
+
+
+def _parameters(count: float) -> str:
+    """A number of parameters in billions or millions, or whole."""
+    for unit, word in ((1e9, "billion"), (1e6, "million")):
+        if count >= unit:
+            return f"{count / unit:,.2f} {word}"
+    return f"{count:,.0f}"
 
 
 def _inside(stays: float | None) -> list[tuple[str, str]]:

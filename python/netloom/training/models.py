@@ -38,6 +38,7 @@ KINDS = ("tp", "pp", "dp", "ep")
 _SHAPE = ("hidden", "layers", "ffn", "vocab", "heads", "kv", "gated", "experts", "active")
 _CUT = ("tp", "pp", "dp", "ep", "seq", "batch", "micro", "sp", "gpus")
 _MOST = 1 << 30
+GPT_POSITIONS = 2048
 NUMBER, GRADIENT = 2, 4
 """Bytes of an activation or a weight, and of a gradient that is summed."""
 
@@ -65,6 +66,8 @@ class Model:
         Whether the feed-forward part has three matrices, not two.
     experts, active : int
         Feed-forward parts of a layer, and how many a token goes through.
+    gpt : bool
+        Biases, learned positions, and one matrix for tokens in and out.
     """
 
     hidden: int
@@ -76,6 +79,7 @@ class Model:
     gated: bool
     experts: int = 1
     active: int = 1
+    gpt: bool = False
 
     @property
     def of_experts(self) -> int:
@@ -86,21 +90,27 @@ class Model:
     def parameters(self) -> int:
         """All of them: attention, feed-forward parts, what chooses experts, norms, tokens in and out.
 
+        Those of GPT are 12 L h^2 (1 + 13 / (12 h) + (V + s) / (12 L h)), with s = 2,048 positions
+        (Narayanan and others, SC 2021, equation 2).
+
         Examples
         --------
         >>> MODELS["gpt-13b"].parameters
-        13108403200
+        12858204160
         """
         h = self.hidden
         attention = 2 * h * h + 2 * h * h * self.kv // self.heads
         chooses = h * self.experts if self.experts > 1 else 0
-        return self.layers * (attention + chooses + 2 * h) + self.of_experts + 2 * self.vocab * h + h
+        weights = self.layers * (attention + chooses) + self.of_experts
+        if self.gpt:
+            return weights + self.layers * 13 * h + (self.vocab + GPT_POSITIONS) * h
+        return weights + self.layers * 2 * h + 2 * self.vocab * h + h
 
 
 MODELS = {
-    "gpt-13b": Model(5120, 40, 20480, 51200, 40, 40, False),
-    "gpt-22b": Model(6144, 48, 24576, 51200, 64, 64, False),
-    "gpt-175b": Model(12288, 96, 49152, 51200, 96, 96, False),
+    "gpt-13b": Model(5120, 40, 20480, 51200, 40, 40, False, gpt=True),
+    "gpt-22b": Model(6144, 48, 24576, 51200, 64, 64, False, gpt=True),
+    "gpt-175b": Model(12288, 96, 49152, 51200, 96, 96, False, gpt=True),
     "llama3-8b": Model(4096, 32, 14336, 128256, 32, 8, True),
     "llama3-70b": Model(8192, 80, 28672, 128256, 64, 8, True),
     "llama3-405b": Model(16384, 126, 53248, 128256, 128, 8, True),
@@ -180,6 +190,8 @@ class Step:
             ("heads with keys and values", model.heads, "kv", model.kv),
             ("width", model.hidden, "heads", model.heads),
             ("layers", model.layers, "pp", self.pp),
+            ("width of the feed-forward part, ffn,", model.ffn, "tp", self.tp),
+            ("tokens, vocab,", model.vocab, "tp", self.tp),
             ("experts", model.experts, "ep", self.ep),
             ("ranks with the same weights, dp,", self.dp, "ep", self.ep),
             ("sequences of a step", self.batch, "dp x micro", self.dp * self.micro),
@@ -224,7 +236,7 @@ class Step:
         --------
         >>> step = Step.parse("llm:gpt-13b,dp=2,seq=2048,batch=2")
         >>> [(kind, to.tolist(), size) for kind, _, to, size in step.flows()]
-        [('dp', [1, 0], 39325209600.0)]
+        [('dp', [1, 0], 38574612480.0)]
         """
         import numpy as np
 

@@ -24,6 +24,8 @@ _HEADS = {
     ("leaf", "optimized"): "both",
 }
 """What a column is called: order of ranks and routing."""
+_HELP = ("routes", "order", "both")
+"""What is to help, and is judged: which jobs it serves worse than ftree."""
 
 
 def training(
@@ -102,19 +104,19 @@ def _jobs(
 
 
 def _slower(jobs: Sequence[Mapping[str, Any]], rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Jobs that optimised routes serve worse than ftree in the order given, by loads or by times, and by more
-    than the threshold."""
+    """Jobs that optimised routes, the order, or both serve worse than ftree in the order given, by loads or
+    by times, and by more than the threshold."""
     base = next(row for row in rows if (row["order"], row["routes"]) == ("given", "ftree"))
     found = []
     for row in rows:
-        if row["routes"] != "optimized":
+        if _HEADS[row["order"], row["routes"]] not in _HELP:
             continue
         for at, job in enumerate(jobs):
-            less = 100 * (1 - row["of_line_percent"][at] / base["of_line_percent"][at])
-            more = 100 * (row["time_ms"][at] / base["time_ms"][at] - 1) if row["time_ms"] else None
-            if max(less, more or 0) > studied.THRESHOLD:
-                told = {"order": row["order"], "job": job["name"]}
-                found.append(told | {"of_line_less_percent": less, "longer_percent": more})
+            line = 100 * (row["of_line_percent"][at] / base["of_line_percent"][at] - 1)
+            time = 100 * (row["time_ms"][at] / base["time_ms"][at] - 1) if row["time_ms"] else None
+            if max(-line, time or 0) > studied.THRESHOLD:
+                told = {"order": row["order"], "routes": row["routes"], "job": job["name"]}
+                found.append(told | {"of_line_change_percent": line, "time_change_percent": time})
     return found
 
 
@@ -146,16 +148,20 @@ def _table(result: Mapping[str, Any], key: str, form: str, worst: Any, called: s
 
 def _slower_text(result: Mapping[str, Any]) -> str:
     lines = []
-    for order, name in (("given", "routes"), ("leaf", "both")):
-        told = [f"{row['job']} ({_by_how_much(row)})" for row in result["slower"] if row["order"] == order]
+    for name in _HELP:
+        told = [
+            f"{row['job']} ({_by_how_much(row)})"
+            for row in result["slower"]
+            if _HEADS[row["order"], row["routes"]] == name
+        ]
         lines.append((name, ", ".join(told) or "none"))
     return render.pairs(lines)
 
 
 def _by_how_much(row: Mapping[str, Any]) -> str:
     parts = []
-    if row["of_line_less_percent"] > studied.THRESHOLD:
-        parts.append(f"{row['of_line_less_percent']:.1f} % less of line")
-    if (row["longer_percent"] or 0) > studied.THRESHOLD:
-        parts.append(f"{row['longer_percent']:.1f} % longer")
+    if -row["of_line_change_percent"] > studied.THRESHOLD:
+        parts.append(f"{-row['of_line_change_percent']:.1f} % less of line")
+    if (row["time_change_percent"] or 0) > studied.THRESHOLD:
+        parts.append(f"{row['time_change_percent']:.1f} % longer")
     return ", ".join(parts)
