@@ -13,7 +13,8 @@ Where packets and the estimate are more than `APART` apart, `because` says why, 
 that, and so on, as exchanges of all with all go), `blocking` (neither does, and adaptively routed packets are
 as quick as estimated), `bursts` (adaptively routed packets are slow, too), `quicker` (than estimated: a
 recorded run waits, and transfers take place meanwhile; or the run that it is against had queues of its own;
-or, on a dragonfly, `ugal` splits better than random ways do).
+or, on a dragonfly, `ugal` splits better than random ways do; or messages are so small that latency fills
+the run, and less of it is on the wire than the share that was given).
 """
 
 from __future__ import annotations

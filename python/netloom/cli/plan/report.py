@@ -299,7 +299,8 @@ REASONS = {
     "blocking": "packets wait behind others, or recorded messages follow each other: adaptive ones are quick",
     "bursts": "messages of a phase do not spread evenly in time: adaptively routed packets are slow, too",
     "quicker": "a recorded run waits, and transfers take place meanwhile; or what it is against had queues; "
-    "or ugal splits better than random ways do",
+    "or ugal splits better than random ways do; or messages are small, and less of a run is on the wire than "
+    "the share that was given",
 }
 """Why packets and the estimate are apart, in words."""
 
