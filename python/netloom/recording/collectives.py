@@ -12,8 +12,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from netloom.recording.events import Ints
-from netloom.recording.trace import COMPLETES, RECEIVES, SENDS, Trace, by_communicator, one_sided
+from netloom.recording.events import Ints, by_communicator
+from netloom.recording.trace import COMPLETES, RECEIVES, SENDS, Trace, one_sided
 
 _NONE = np.empty(0, np.int64)
 

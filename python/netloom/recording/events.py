@@ -154,6 +154,26 @@ def read(record: Record) -> Rank:
     return _together(record, parts)
 
 
+def by_communicator(communicator: Ints, calls: Ints) -> dict[int, Ints]:
+    """The calls on each communicator, in order.
+
+    Parameters
+    ----------
+    communicator : array of int
+        Of each event.
+    calls : array of int
+        Indices of events, in order.
+
+    Returns
+    -------
+    dict
+        Those on a communicator, by its number; only of communicators that have any.
+    """
+    order = calls[np.argsort(communicator[calls], kind="stable")]
+    numbers, starts = np.unique(communicator[order], return_index=True)
+    return dict(zip(numbers.tolist(), np.split(order, starts[1:]), strict=True)) if len(order) else {}
+
+
 def _of_thread(raw: npt.NDArray[np.uint64], thread: int, record: Record) -> dict[str, Any]:
     """Columns of one thread; times in ticks."""
     first, second = raw[:, 0], raw[:, 1].astype(np.int64)

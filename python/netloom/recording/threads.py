@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from netloom.errors import FormatError
-from netloom.recording.events import Communicator
+from netloom.recording.events import Communicator, by_communicator
 from netloom.recording.matching import Matching, match
 from netloom.recording.trace import (
     COMPLETES,
@@ -23,7 +23,6 @@ from netloom.recording.trace import (
     SENDS,
     Events,
     Trace,
-    by_communicator,
     one_sided,
 )
 

@@ -24,7 +24,7 @@ from netloom.files import Folder, Scratch
 from netloom.reading import parquet
 from netloom.recording import events as raw
 from netloom.recording import schedules
-from netloom.recording.events import ANY, NONE, Communicator, Ints, base_name
+from netloom.recording.events import ANY, NONE, Communicator, Ints, base_name, by_communicator
 from netloom.recording.merging import Lost
 from netloom.recording.records import SPAWNED, Record
 
@@ -217,26 +217,6 @@ def _roots(own: raw.Rank, letters: npt.NDArray[Any], communicator: Ints, known: 
         members = known[number].members
         inside = own.peer[at] < len(members)
         own.peer[at] = np.where(inside, members[np.minimum(own.peer[at], len(members) - 1)], NONE)
-
-
-def by_communicator(communicator: Ints, calls: Ints) -> dict[int, Ints]:
-    """The calls on each communicator, in order.
-
-    Parameters
-    ----------
-    communicator : array of int
-        Of each event.
-    calls : array of int
-        Indices of events, in order.
-
-    Returns
-    -------
-    dict
-        Those on a communicator, by its number; only of communicators that have any.
-    """
-    order = calls[np.argsort(communicator[calls], kind="stable")]
-    numbers, starts = np.unique(communicator[order], return_index=True)
-    return dict(zip(numbers.tolist(), np.split(order, starts[1:]), strict=True)) if len(order) else {}
 
 
 def _empty() -> Events:
