@@ -168,7 +168,7 @@ fn a_receive_without_a_send_names_the_lines_of_a_recorded_run() {
         net.run(&scene, "ftree").stuck
     };
     let trace = "0 init\n1 init\n0 isend 1 7 10 6\n1 irecv 0 7 10 6\n\n1 compute 5\n1 irecv 0 7 10 6\n1 waitall 2\n\
-                 0 finalize\n1 barrier\n0 barrier\n1 finalize\n";
+                 \n1 barrier\n0 barrier\n0 finalize\n1 finalize\n";
     // First the rank to begin with: the other one waits for it, in the barrier.
     let [one, other] = &stuck("app.ti", trace)[..] else { panic!("two ranks wait") };
     let receives = "open receives: rank 0 tag 7 (app.ti:7; never sent)";
