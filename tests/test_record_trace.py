@@ -409,7 +409,7 @@ def test_show_check_and_convert(netloom, run, validate):
         made = netloom.json("trace", "convert", run, "-o", name)
         validate(made)
         assert made["result"]["left_out"] == [{"what": "sends without a receive", "count": 1}]
-        # A barrier of two is two messages, which count a byte each; in GOAL they are messages of nothing as others are.
+        # A barrier of two is two messages, a byte each; in GOAL they are messages of nothing.
         sent = netloom.result("traffic", "show", name)["bytes"]
         assert (sent["point_to_point"], sent["collective"]) == (1000, 2 if ".ti" in name else 0)
         netloom.folder.joinpath("s.toml").write_text(f'fabric = "{TREE}"\n[[job]]\ntrace = "{name}"\n')

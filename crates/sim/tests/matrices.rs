@@ -155,8 +155,8 @@ fn a_sort_of_integers_is_in_the_matrix_what_packets_carry() {
         text += &call("alltoallv", 8, 101);
     }
     for rank in 0..8 {
-        writeln!(text, "{rank} irecv {} 1 4 6", (rank + 7) % 8).unwrap();
-        writeln!(text, "{rank} send {} 1 {} 6", (rank + 1) % 8, 4 * (rank % 2)).unwrap();
+        writeln!(text, "{rank} irecv {} 1 8 6", (rank + 7) % 8).unwrap();
+        writeln!(text, "{rank} send {} 1 {} 6", (rank + 1) % 8, 4 + 4 * (rank % 2)).unwrap();
         writeln!(text, "{rank} waitall 1").unwrap();
         writeln!(text, "{rank} irecv {rank} 2 4 6\n{rank} isend {rank} 2 4 6\n{rank} waitall 2").unwrap();
     }
