@@ -173,7 +173,7 @@ fn a_receive_without_a_send_names_the_lines_of_a_recorded_run() {
     let [one, other] = &stuck("app.ti", trace)[..] else { panic!("two ranks wait") };
     let receives = "open receives: rank 0 tag 7 (app.ti:7; never sent)";
     assert_eq!(one, &format!("job1 rank 1 (step 4, app.ti:8) in waitall; {receives}"));
-    assert!(other.starts_with("job1 rank 0 (step 2, app.ti:11) in barrier"), "{other}");
+    assert!(other.starts_with("job1 rank 0 (step 1, app.ti:11) in barrier"), "{other}");
     assert!(!other.contains("never"), "{other}");
     let schedule = "num_ranks 2\nrank 0 { }\nrank 1 {\n// one\nrecv 8b from 0\n}\n";
     assert_eq!(
