@@ -93,7 +93,7 @@ EXAMPLES: dict[str, str] = {
     "trace show": "netloom trace show recorded",
     "trace check": "netloom trace check recorded",
     "trace convert": "netloom trace convert recorded -o recorded.ti.gz",
-    "trace scale": "netloom trace scale recorded 8x2 -o larger.ti.gz",
+    "trace scale": "netloom trace scale recorded 2x8 -o larger.ti.gz",
     "route": "netloom route ftree net.txt -o routes.lfts",
     "check": "netloom check net.txt routes.lfts",
     "path": "netloom path net.txt ftree host0000 host0012 --traffic examples/jobs/boxlib.toml",
