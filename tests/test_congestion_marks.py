@@ -286,4 +286,12 @@ def test_write_cc_needs_infinibands_control(examples):
     answer = examples("simulate", DCQCN_QUEUE, "--write-cc", "cc.conf")
     assert answer.code == 2
     assert '--write-cc: expected a scenario with [congestion] control = "ib-cc"' in answer.err
+    answer = examples("simulate", IB_VICTIM, "--set", "congestion.limit=false", "--write-cc", "cc.conf")
+    assert (answer.code, "limit = true" in answer.err) == (2, True), "OpenSM cannot say it"
+    # What is told of a scenario that cannot run is one line, and no settings of it.
+    answer = examples("simulate", IB_VICTIM, "--routings", "snooping", "--write-cc", "cc.conf")
+    assert answer.code == 3
+    assert not (examples.folder / "cc.conf").exists()
+    answer = examples("simulate", IB_VICTIM, "-o", "cc.conf", "--write-cc", "cc.conf")
+    assert (answer.code, "-o and --write-cc are the same file" in answer.err) == (2, True)
     assert not (examples.folder / "cc.conf").exists()

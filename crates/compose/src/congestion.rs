@@ -144,9 +144,13 @@ fn dcqcn(numbers: &[(&str, Knob)]) -> Dcqcn {
     found
 }
 
-/// What OpenSM would set for a control; `None` unless it is InfiniBand's. OpenSM's largest index is the table's last.
+/// What OpenSM would set for a control; `None` unless it is InfiniBand's and limits hosts, which no option of OpenSM
+/// switches off. OpenSM's largest index is the table's last.
 pub fn opensm_cc(congestion: &Congestion) -> Option<OpensmCc> {
     let ControlKind::IbCc(numbers) = &congestion.control else { return None };
+    if !congestion.limit {
+        return None;
+    }
     let used = &numbers.table[..=usize::from(numbers.ccti_limit)];
     Some(OpensmCc {
         threshold: numbers.threshold,

@@ -47,7 +47,8 @@ impl PyScenario {
     /// Returns
     /// -------
     /// bytes or None
-    ///     `None` unless the control is InfiniBand's (`control = "ib-cc"`).
+    ///     `None` unless the control is InfiniBand's (`control = "ib-cc"`) and limits hosts: OpenSM has no option
+    ///     for `limit = false`.
     ///
     /// Examples
     /// --------

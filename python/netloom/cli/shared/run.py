@@ -86,6 +86,7 @@ class Run(Session):
             if endings is not None and ending(options.output) == ".parquet":
                 extras.need("arrow")
             check_writable(options.output)
+        if options.output is not None and not self.product_to_stdout:
             self._outputs.append(options.output)
 
     def also_writes(self, path: Path, option: str) -> None:

@@ -142,15 +142,17 @@ def simulate(
     if cc is not None:
         overrides = [*of_opensm(run.read("congestion-control", cc), cc), *overrides]
     given = opened(run, scenario, overrides)
-    if write_cc is not None:
-        written = given.scenario.opensm_options()
-        if written is None:
-            raise UsageError('--write-cc: expected a scenario with [congestion] control = "ib-cc"')
-        run.write(written, write_cc)
+    settings = None if write_cc is None else given.scenario.opensm_options()
+    if write_cc is not None and settings is None:
+        raise UsageError(
+            '--write-cc: expected a scenario with [congestion] control = "ib-cc" and limit = true'
+        )
     every = 60.0 if checkpoint_every is None else checkpoint_every
     result, _ = of_routings(
         run, given, options.output, checkpoint, every=every, tables=tables, skip=skip_repeats is not None
     )
+    if settings is not None:
+        run.write(settings, write_cc)
     return run.finish(
         result,
         lambda: report.text(result),
