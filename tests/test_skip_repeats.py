@@ -27,7 +27,7 @@ program = {{ kind = "halo", shape = [4, 4, 2], face_bytes = 8192, iterations = {
 def both(scenario, word=None):
     """A run in full and one that skips: the latter's account, after comparing all else that a run tells."""
     word = word or scenario.routings[0]
-    full, short = (_core.simulate(scenario, word, skip_repeats=skip) for skip in (False, True))
+    full, short = (_core.simulate(scenario, word, skip_repeats=skip) for skip in (None, 0.0))
     told = [{k: v for k, v in run.result().items() if k not in VOLATILE} for run in (full, short)]
     assert json.dumps(told[0]) == json.dumps(told[1])
     for of in ("counters", "ranks"):
@@ -82,7 +82,7 @@ def test_what_cannot_be_skipped_is_run_and_says_why(tmp_path, text, word, reason
 
 def test_flows_are_not_skipped(tmp_path):
     scenario = read(tmp_path, HALO.format(iterations=20, more=""))
-    ran = _core.simulate(scenario, model="fluid", skip_repeats=True)
+    ran = _core.simulate(scenario, model="fluid", skip_repeats=0.0)
     assert ran.result()["skipped"]["reason"] == "flows, not packets, are simulated"
 
 
@@ -102,16 +102,20 @@ def test_the_command_tells_what_it_skipped(netloom, write):
     assert short["skipped"]["iterations"] >= 90
     assert [{**job, "ratio": 1.0} for job in short["jobs"]] == full["jobs"]
     assert "iterations of solver" in netloom.ok("simulate", path, "--skip-repeats", "0")
-    refused = netloom.refused("simulate", path, "--skip-repeats", "0.005", code=2)
-    assert "--skip-repeats 0.005: expected 0, as only exact repeats are skipped" in refused
+    assert "--skip-repeats 1: expected a share below 1" in netloom.refused(
+        "simulate", path, "--skip-repeats", "1", code=2
+    )
 
 
 def test_the_library_skips_too(tmp_path):
     path = tmp_path / "halo.toml"
     path.write_text(HALO.format(iterations=100, more=""))
-    assert simulate_routings(path, skip_repeats=True)["runs"][0]["skipped"]["iterations"] >= 90
+    assert simulate_routings(path, skip_repeats=0.0)["runs"][0]["skipped"]["iterations"] >= 90
     with pytest.raises(ArgumentError, match="checkpoint"):
-        simulate_routings(path, skip_repeats=True, checkpoint=tmp_path / "kept")
+        simulate_routings(path, skip_repeats=0.0, checkpoint=tmp_path / "kept")
+    for wrong in (True, 1.0, -0.1, float("nan")):
+        with pytest.raises(ArgumentError, match="skip_repeats: expected a share, 0 to below 1"):
+            simulate_routings(path, skip_repeats=wrong)
 
 
 def drawn(rng: random.Random) -> str:

@@ -110,7 +110,7 @@ fn rate(case: &Case, fabric: &Fabric, scheme: Scheme) {
     let setup = match pattern {
         None => uniform(fabric, scheme, 1, messages),
         Some(spec) => Setup {
-            skip_repeats: false,
+            skip_repeats: None,
             fabric,
             scheme,
             model: Model::Packet,

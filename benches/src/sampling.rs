@@ -76,7 +76,7 @@ pub fn run(table: &mut Table, _: &Options) {
     let routes = route(Engine::Ftree, &fabric, &structure, &EngineOptions::default()).expect("a fat tree");
     for (name, spec) in [("shift", "bisection"), ("shuffle", "bisection-shuffle:seed=1")] {
         let setup = || Setup {
-            skip_repeats: false,
+            skip_repeats: None,
             fabric: &fabric,
             scheme: Scheme::Tables(&routes),
             model: Model::Packet,

@@ -63,7 +63,7 @@ pub fn run(table: &mut Table, _: &Options) {
     let routes = route(Engine::Ftree, &fabric, &structure, &EngineOptions::default()).expect("a fat tree");
     let tables = Scheme::Tables(&routes);
     let setup = |spec: &str, scheme, profile, threads| Setup {
-        skip_repeats: false,
+        skip_repeats: None,
         fabric: &fabric,
         scheme,
         model: Model::Packet,
@@ -142,7 +142,7 @@ pub fn uniform<'a>(fabric: &'a Fabric, scheme: Scheme<'a>, lanes: u8, packets: u
     let bytes = u64::from(profile.config.packet_bytes);
     let script = Uniform::new(hosts, vec![every_ps; fabric.host_count()], bytes, window, 1);
     Setup {
-        skip_repeats: false,
+        skip_repeats: None,
         fabric,
         scheme,
         model: Model::Packet,
@@ -167,7 +167,7 @@ fn deep(table: &mut Table) {
         profile.config.input_buffer_bytes = Some(1 << 28);
         profile.config.admission = admission;
         let Run { outcome, cpu_s, .. } = timed(Setup {
-            skip_repeats: false,
+            skip_repeats: None,
             fabric: &fabric,
             scheme: Scheme::Tables(&routes),
             model: Model::Packet,
@@ -227,7 +227,7 @@ fn large(table: &mut Table) {
     let routes = route(Engine::Dmodk, &fabric, &detect(&fabric), &EngineOptions::default());
     let routes = routes.expect("a fat tree");
     let Run { outcome, cpu_s, bytes, .. } = timed(Setup {
-        skip_repeats: false,
+        skip_repeats: None,
         fabric: &fabric,
         scheme: Scheme::Tables(&routes),
         model: Model::Packet,

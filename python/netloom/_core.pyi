@@ -1752,7 +1752,7 @@ def simulate(
     counted: bool = False,
     counted_every_us: float | None = None,
     messages: Sequence[str] = ...,
-    skip_repeats: bool = False,
+    skip_repeats: float | None = None,
 ) -> Simulation:
     """Runs a scenario with one of its routings (the first if None).
 

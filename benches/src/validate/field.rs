@@ -78,7 +78,7 @@ impl Field {
         model: Model,
     ) -> Result<Outcome, netloom_sim::SimError> {
         let setup = Setup {
-            skip_repeats: false,
+            skip_repeats: None,
             fabric: &self.ground.fabric,
             scheme: self.scheme(way),
             model,

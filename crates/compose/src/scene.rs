@@ -288,7 +288,7 @@ impl Scene {
                 ..Measure::default()
             },
             keep: None,
-            skip_repeats: false,
+            skip_repeats: None,
             until_ps: self.scenario.max_time_ps,
         }
     }

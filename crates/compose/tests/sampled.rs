@@ -68,7 +68,7 @@ fn run(fabric: &Fabric, sampling: Sampling) -> (Outcome, Sampled) {
         threads: 1,
         measure: Measure::default(),
         keep: None,
-        skip_repeats: false,
+        skip_repeats: None,
         until_ps: None,
     };
     let (outcome, sampler) =

@@ -43,7 +43,7 @@ fn compare(name: &str, fabric: &Fabric, paths: &PathSet, jobs: &dyn Fn() -> Vec<
                 threads,
                 measure,
                 keep: None,
-                skip_repeats: false,
+                skip_repeats: None,
                 until_ps,
             };
             let outcome = simulate(setup, &Control::new()).unwrap();

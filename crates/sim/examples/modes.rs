@@ -99,7 +99,7 @@ fn one(
         threads: 1,
         measure: Measure { messages: vec![0], ..Measure::default() },
         keep: None,
-        skip_repeats: false,
+        skip_repeats: None,
         until_ps: None,
     };
     let outcome = simulate(setup, &Control::new()).expect("it runs");

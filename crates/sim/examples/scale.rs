@@ -47,7 +47,7 @@ fn run<C: Choice + Clone>(
             measure: None,
             packet_jobs: 1,
             keep: None,
-            skip_repeats: false,
+            skip_repeats: None,
             control: &control,
         };
         let (before, clock) = (used().0, Instant::now());

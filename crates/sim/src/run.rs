@@ -72,8 +72,9 @@ pub struct Setup<'a> {
     pub measure: Measure,
     /// Where the state goes from time to time, and whence it comes: packets that nobody watches only.
     pub keep: Option<&'a Keeping<'a>>,
-    /// Iterations that repeat exactly are not simulated again; see [`Outcome::skipped`].
-    pub skip_repeats: bool,
+    /// Iterations that repeat are not simulated again: the error allowed, a share below 1, or 0 for exact repeats alone; see
+    /// [`Outcome::skipped`].
+    pub skip_repeats: Option<f64>,
     /// Ends the run there; `None`: when all has been done.
     pub until_ps: Option<u64>,
 }

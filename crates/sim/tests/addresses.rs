@@ -49,7 +49,7 @@ fn setup<'a>(fabric: &'a Fabric, routes: &'a Routes, model: Model, job: Job) -> 
         threads: 1,
         measure: Measure::default(),
         keep: None,
-        skip_repeats: false,
+        skip_repeats: None,
         until_ps: None,
     }
 }
@@ -98,7 +98,7 @@ fn links_carry_what_goes_to_the_chosen_addresses() {
                     packet_jobs: 1,
                     measure: None,
                     keep: None,
-                    skip_repeats: false,
+                    skip_repeats: None,
                     control: &control,
                 };
                 let player = Player::new(vec![job(hosts, &messages)], software())

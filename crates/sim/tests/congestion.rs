@@ -74,7 +74,7 @@ fn run_from(
         packet_jobs: 0,
         measure: None,
         keep,
-        skip_repeats: false,
+        skip_repeats: None,
         control: &control,
     };
     run_network(fabric, config, choice, AtOnce::new(messages), |_| Nobody, &terms).unwrap()
@@ -234,7 +234,7 @@ fn run_network_refuses(fabric: &Fabric, config: &Config, messages: &[(u32, u32, 
         packet_jobs: 0,
         measure: None,
         keep: Some(&keeping),
-        skip_repeats: false,
+        skip_repeats: None,
         control: &control,
     };
     run_network(fabric, config, choice, AtOnce::new(messages), |_| Nobody, &terms).is_err()

@@ -64,7 +64,7 @@ fn setup<'a>(
         threads: 1,
         measure: Measure::default(),
         keep: None,
-        skip_repeats: false,
+        skip_repeats: None,
         until_ps: None,
     }
 }

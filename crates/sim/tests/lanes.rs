@@ -235,7 +235,7 @@ fn a_lane_of_its_own_protects_a_job_from_a_bully() {
             threads: 1,
             measure: Measure::default(),
             keep: None,
-            skip_repeats: false,
+            skip_repeats: None,
             until_ps: Some(50_000_000_000),
         };
         simulate(setup, &Control::new()).unwrap().jobs[0].message_latency
@@ -263,7 +263,7 @@ fn a_service_level_without_a_lane_is_refused() {
         threads: 1,
         measure: Measure::default(),
         keep: None,
-        skip_repeats: false,
+        skip_repeats: None,
         until_ps: None,
     };
     let error = simulate(setup, &Control::new()).unwrap_err();

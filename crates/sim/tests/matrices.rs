@@ -44,7 +44,7 @@ fn counted(text: &[u8], algorithms: Algorithms) -> Pairs {
         threads: 1,
         measure: Measure { pairs: true, ..Measure::default() },
         keep: None,
-        skip_repeats: false,
+        skip_repeats: None,
         until_ps: None,
     };
     let outcome = simulate(setup, &Control::new()).unwrap();

@@ -97,7 +97,7 @@ fn measured<C: Choice + Clone>(
         packet_jobs: 1,
         measure,
         keep: None,
-        skip_repeats: false,
+        skip_repeats: None,
         control: &control,
     };
     let program = AtOnce { lanes: config.lanes, ..AtOnce::new(messages) };
@@ -334,7 +334,7 @@ fn a_window_shows_ranks_and_packets() {
             threads: 2,
             measure: Measure { trace_ps, ..Measure::default() },
             keep: None,
-            skip_repeats: false,
+            skip_repeats: None,
             until_ps: None,
         };
         simulate(setup, &Control::new()).unwrap()

@@ -30,7 +30,7 @@ fn run((fabric, steering): &(Fabric, Steering), options: SteerOptions, jobs: Vec
         threads: 1,
         measure: Measure::default(),
         keep: None,
-        skip_repeats: false,
+        skip_repeats: None,
         until_ps: None,
     };
     let outcome = simulate(setup, &Control::new()).unwrap();
@@ -233,7 +233,7 @@ fn aware_senders_choose_by_what_their_adapters_count() {
             threads: 1,
             measure: Measure::default(),
             keep: None,
-            skip_repeats: false,
+            skip_repeats: None,
             until_ps: None,
         };
         let outcome = simulate(setup, &Control::new())?;
@@ -275,7 +275,7 @@ fn on_a_tree_messages_are_static_or_adaptive_as_they_ask() {
             threads: 1,
             measure: Measure::default(),
             keep: None,
-            skip_repeats: false,
+            skip_repeats: None,
             until_ps: None,
         };
         simulate(setup, &Control::new())

@@ -29,7 +29,7 @@ fn run(fabric: &Fabric, scheme: Scheme, profile: &Profile, jobs: Vec<Job>, threa
         threads,
         measure: Measure { messages, ..Measure::default() },
         keep: None,
-        skip_repeats: false,
+        skip_repeats: None,
         until_ps: None,
     };
     let outcome = simulate(setup, &Control::new()).unwrap();

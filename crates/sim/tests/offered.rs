@@ -36,7 +36,7 @@ fn offer(fabric: &Fabric, load: f64, packets: u64, messages: f64, model: Model, 
         threads,
         measure: Measure::default(),
         keep: None,
-        skip_repeats: false,
+        skip_repeats: None,
         until_ps: None,
     };
     let outcome = simulate(setup, &Control::default()).unwrap();

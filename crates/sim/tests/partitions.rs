@@ -46,7 +46,7 @@ fn terms(threads: usize, partitions: Option<usize>, control: &Control) -> Terms<
         packet_jobs: 0,
         measure: None,
         keep: None,
-        skip_repeats: false,
+        skip_repeats: None,
         control,
     }
 }
@@ -118,7 +118,7 @@ fn every_division_agrees<C: Choice + Clone>(
             packet_jobs: 2,
             measure: Some(&measure),
             keep: None,
-            skip_repeats: false,
+            skip_repeats: None,
             control: &control,
         };
         let player = Player::new(jobs, software());

@@ -218,7 +218,7 @@ fn a_window_shows_the_processors_of_a_graph() {
         threads: 1,
         measure: Measure { trace_ps, ..Measure::default() },
         keep: None,
-        skip_repeats: false,
+        skip_repeats: None,
         until_ps: None,
     };
     let shown = |software, window| {

@@ -26,7 +26,7 @@ fn setup<'a>(fabric: &'a Fabric, scheme: Scheme<'a>, profile: Profile, jobs: Vec
         seed: 1,
         threads: 1,
         keep: None,
-        skip_repeats: false,
+        skip_repeats: None,
         until_ps: None,
     }
 }

@@ -112,7 +112,7 @@ fn every_scheme_of_the_list_runs_alike_watched_and_unwatched() {
                 threads,
                 measure: Measure { trace_ps, ..Measure::default() },
                 keep: None,
-                skip_repeats: false,
+                skip_repeats: None,
                 until_ps: None,
             };
             let outcome = simulate(setup, &Control::new()).unwrap();

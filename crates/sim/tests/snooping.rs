@@ -65,7 +65,7 @@ impl Net {
             threads: 1,
             measure: Measure::default(),
             keep: None,
-            skip_repeats: false,
+            skip_repeats: None,
             until_ps: None,
         }
     }

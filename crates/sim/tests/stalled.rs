@@ -66,7 +66,7 @@ fn setup<'a>(
         threads: 1,
         measure: Measure::default(),
         keep: None,
-        skip_repeats: false,
+        skip_repeats: None,
         until_ps: Some(2_000_000_000_000),
     }
 }
@@ -165,7 +165,7 @@ fn a_deadlock_beside_others_is_found_at_one_time_in_any_number_of_partitions() {
             packet_jobs: 2,
             measure: None,
             keep: None,
-            skip_repeats: false,
+            skip_repeats: None,
             control: &control,
         };
         let (choice, config) = (ByTable::new(&fabric, lft), Profile::infiniband().config);

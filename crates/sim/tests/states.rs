@@ -46,7 +46,7 @@ impl<C: Choice + Clone> Case<'_, C> {
             packet_jobs: 2,
             measure: self.measured.then_some(&measure),
             keep,
-            skip_repeats: false,
+            skip_repeats: None,
             control,
         };
         let player = Player::new(jobs, software());
@@ -247,7 +247,7 @@ fn begun<O: Observer>(
         packet_jobs,
         measure,
         keep: Some(&keep),
-        skip_repeats: false,
+        skip_repeats: None,
         control: &control,
     };
     let choice = ByTable::new(fabric, routes.lft().unwrap());
@@ -297,7 +297,7 @@ fn a_state_does_not_grow_with_the_messages_that_wait_to_be_sent() {
             packet_jobs: 1,
             measure: None,
             keep: Some(&keep),
-            skip_repeats: false,
+            skip_repeats: None,
             control: &control,
         };
         let choice = ByTable::new(&fabric, routes.lft().unwrap());

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import math
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from netloom._core import Scenario, Simulation
 
 Tables = Literal["parquet", "csv"]
+_BELOW_1 = math.nextafter(1.0, 0.0)
 _TABLES_S = 1.0
 """Tables have so many seconds, however short the time limit is: even one of 0 keeps what is there."""
 
@@ -63,7 +65,7 @@ def simulate_routings(
     allow_credit_loops: bool = False,
     checkpoint: str | os.PathLike[str] | None = None,
     checkpoint_every: float = 60.0,
-    skip_repeats: bool = False,
+    skip_repeats: float | None = None,
     tables: Tables = "parquet",
     output: str | os.PathLike[str] | None = None,
     seed: int | None = None,
@@ -91,9 +93,10 @@ def simulate_routings(
         from there.
     checkpoint_every : float, default 60.0
         Seconds from one state to the next; 0: only at an interruption and the end of `time_limit`.
-    skip_repeats : bool, default False
-        Do not simulate iterations that repeat earlier ones exactly. The results are the same; `skipped` of
-        a run says what was left out, or why nothing was.
+    skip_repeats : float, optional
+        Do not simulate iterations that repeat earlier ones. The error that is allowed, a share below 1: with
+        0 only exact repeats are left out, and results are the same. `skipped` of a run says what was left
+        out, or why nothing was.
     tables : {"parquet", "csv"}, default "parquet"
         What `output` and `checkpoint` hold counters and recordings as.
     output : path, optional
@@ -129,8 +132,10 @@ def simulate_routings(
     >>> [run["routing"] for run in result["runs"]]
     ['ftree']
     """
-    if skip_repeats and checkpoint is not None:
-        raise ArgumentError("skip_repeats: expected no checkpoint beside it")
+    if skip_repeats is not None:
+        skip_repeats = real("skip_repeats", skip_repeats, "a share, 0 to below 1", most=_BELOW_1)
+        if checkpoint is not None:
+            raise ArgumentError("skip_repeats: expected no checkpoint beside it")
     every = real("checkpoint_every", checkpoint_every, "seconds, 0 to 1e9", most=1e9)
     session = Session(seed=seed, threads=threads, work=work, time_limit=time_limit, progress=progress)
     places = [None if path is None else Path(path) for path in (output, checkpoint)]
@@ -227,7 +232,7 @@ def of_routings(
     *,
     every: float = 60.0,
     tables: Tables = "parquet",
-    skip: bool = False,
+    skip: float | None = None,
 ) -> tuple[dict[str, Any], list[Recorded]]:
     """Simulates every routing of a scenario; the result, and each by itself."""
     given = opened.scenario
@@ -317,7 +322,7 @@ def _key(session: Session, opened: Opened, tables: str) -> dict[str, Any]:
 
 
 def _simulated(
-    session: Session, given: Scenario, kept: Checkpoint | None, tables: Any, *, skip: bool
+    session: Session, given: Scenario, kept: Checkpoint | None, tables: Any, *, skip: float | None
 ) -> list[Recorded]:
     """Every routing that ended or was cut, in the scenario's order."""
     from netloom import _core

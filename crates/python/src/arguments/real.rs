@@ -78,6 +78,7 @@ reals! {
     scale 0.0..=1e15, "a factor, 0 to 1e15";
     seconds 0.0..=1e9, "seconds, 0 to 1e9";
     skew 0.0..=1.0, "a share, 0 to 1";
+    skip_repeats 0.0..=1.0 - f64::EPSILON, "a share, 0 to below 1";
     threshold 0.0..=f64::MAX, "bytes, not negative";
     time_limit 0.0..=f64::INFINITY, "a number of seconds, not negative";
     tolerance 0.0..=1.0, "a number, 0 to 1";

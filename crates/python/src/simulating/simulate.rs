@@ -77,8 +77,9 @@ pub struct PySimulation {
 ///     Length of the intervals in which links are counted then, microseconds.
 /// messages : sequence of str, default ()
 ///     Jobs of which every message is written down (`Simulation.messages`); no state is kept then.
-/// skip_repeats : bool, default False
-///     Iterations that repeat exactly are not simulated again; the result is the same, and `skipped` says what was not.
+/// skip_repeats : float, optional
+///     Iterations that repeat are not simulated again; the error allowed, a share below 1, or 0 for exact repeats alone;
+///     `skipped` says what was not.
 ///
 /// Returns
 /// -------
@@ -104,7 +105,7 @@ pub struct PySimulation {
 #[pyfunction]
 #[pyo3(signature = (scenario, routing = None, *, model = None, routes = None, threads = 1, time_limit = None,
                     progress = None, on_interrupt = "raise", state = None, keep = None, counted = false, counted_every_us = None,
-                    messages = Vec::new(), skip_repeats = false))]
+                    messages = Vec::new(), skip_repeats = None))]
 #[allow(clippy::too_many_arguments)] // keyword arguments of one Python call
 pub fn simulate(
     py: Python<'_>,
@@ -121,7 +122,7 @@ pub fn simulate(
     counted: bool,
     #[pyo3(from_py_with = arguments::counted_every_us)] counted_every_us: Option<f64>,
     messages: Vec<String>,
-    skip_repeats: bool,
+    #[pyo3(from_py_with = arguments::skip_repeats)] skip_repeats: Option<f64>,
 ) -> PyResult<PySimulation> {
     let stage = &scenario.stage;
     let messages: Vec<usize> = messages.iter().map(|job| stage.job(py, job)).collect::<PyResult<_>>()?;

@@ -76,7 +76,7 @@ pub(crate) fn flows(setup: Setup, control: &Control) -> Result<Outcome, SimError
         earlier_hops: 0,
         events: fluid.events(),
         partitions: 1,
-        skipped: setup.skip_repeats.then(|| Skipped::nothing("flows, not packets, are simulated")),
+        skipped: setup.skip_repeats.map(|_| Skipped::nothing("flows, not packets, are simulated")),
         counters: fluid.counters_at(end_ps),
         managed: None,
         recorded,

@@ -52,8 +52,8 @@ pub struct Terms<'a> {
     pub packet_jobs: usize,
     /// Where its state goes, and whence it comes; a run that somebody watches has none.
     pub keep: Option<&'a Keeping<'a>>,
-    /// Iterations that repeat exactly are not simulated again; then there is one partition.
-    pub skip_repeats: bool,
+    /// Iterations that repeat are not simulated again, with this error allowed; then there is one partition.
+    pub skip_repeats: Option<f64>,
     /// Ends the run from outside; is told the simulated time, ps, of `until_ps` (0: open).
     pub control: &'a Control,
 }
@@ -170,7 +170,7 @@ pub fn run_network<C: Choice + Clone, P: Split, O: Observer>(
     let mut state = terms.keep.and_then(|keep| keep.from).map(StateReader::new);
     let wanted = match (&mut state, terms.partitions) {
         (Some(state), _) => state.partitions()?,
-        (None, _) if config.is_whole() || terms.skip_repeats => 1,
+        (None, _) if config.is_whole() || terms.skip_repeats.is_some() => 1,
         (None, Some(partitions)) => partitions,
         (None, None) => Partition::worthwhile(fabric, config, lookahead_ps, terms.threads),
     };
@@ -185,9 +185,9 @@ pub fn run_network<C: Choice + Clone, P: Split, O: Observer>(
         return Err(SimError::State);
     }
     let mut repeating = match (&mut parts[..], terms.skip_repeats) {
-        (_, false) => None,
-        (_, true) if terms.keep.is_some() => Some(Err(Skipped::nothing("the state is kept"))),
-        ([whole], true) => Some(Repeating::new(whole)),
+        (_, None) => None,
+        (_, Some(_)) if terms.keep.is_some() => Some(Err(Skipped::nothing("the state is kept"))),
+        ([whole], Some(_)) => Some(Repeating::new(whole)),
         _ => Some(Err(Skipped::nothing("the network is in partitions"))),
     };
     for part in &mut parts {

@@ -103,7 +103,7 @@ def simulate(
         Seconds from one state to the next; 0: only at Ctrl-C and the end of `--time-limit`. [default: 60]
     skip_repeats
         Do not simulate iterations that repeat earlier ones. The value is the error that is allowed, a share:
-        only 0, exact repeats, is there. The results are the same; `skipped` says what was left out.
+        with 0 only exact repeats are left out, and results are the same. `skipped` says what was left out.
     tables
         What `-o` writes counters and recordings as.
     options
@@ -124,8 +124,8 @@ def simulate(
         skip_repeats=skip_repeats,
     )
     refuse(_UNFIT, asked)
-    if skip_repeats:
-        raise UsageError(f"--skip-repeats {skip_repeats:g}: expected 0, as only exact repeats are skipped")
+    if skip_repeats == 1:
+        raise UsageError("--skip-repeats 1: expected a share below 1")
     overrides = overrides_of(set_ or [], model, routings, allow_credit_loops, options)
     overrides += [] if groups is None else [f"groups={json.dumps(groups)}"]
     if loads is not None or mappings is not None:
@@ -149,7 +149,7 @@ def simulate(
         )
     every = 60.0 if checkpoint_every is None else checkpoint_every
     result, _ = of_routings(
-        run, given, options.output, checkpoint, every=every, tables=tables, skip=skip_repeats is not None
+        run, given, options.output, checkpoint, every=every, tables=tables, skip=skip_repeats
     )
     if settings is not None:
         run.write(settings, write_cc)

@@ -204,7 +204,7 @@ mod tests {
             threads: 1,
             measure: Measure::default(),
             keep: None,
-            skip_repeats: false,
+            skip_repeats: None,
             until_ps: None,
         };
         let before = LOOKS.get();
