@@ -190,3 +190,48 @@ def test_the_limit_of_lanes_is_for_who_writes_them(netloom):
     assert netloom("optimize", SHAPES[0], "shift:4", "-o", "r.lfts", "--max-lanes", "1").code == 0
     with pytest.raises(nl.NetloomError, match="1 to 15, found True"):
         nl.optimize(SHAPES[0], "shift:4", max_lanes=True)
+
+
+def test_fewer_lanes_find_what_fits_on_them():
+    """A limit that the result keeps to anyway changes nothing (3 B with 3, 2 B on 3 with 4)."""
+    torus, traffic = "torus:shape=5x5,hosts=2", "permutation:seed=2"
+    wide = nl.optimize(torus, traffic, work=100_000, max_lanes=8)
+    assert wide.routes.lanes is not None
+    for most in range(wide.routes.lanes.lanes, 8):
+        best = nl.optimize(torus, traffic, work=100_000, max_lanes=most)
+        assert best.loads.max <= wide.loads.max * (1 + 1e-9), f"{most} lanes"
+
+
+def test_where_lanes_are_too_few_the_result_says_so():
+    few = nl.optimize("torus:shape=4x4x4,hosts=2", "permutation:seed=1", work=100_000, max_lanes=2)
+    assert (few.stopped, few.routes.lanes is None or few.routes.lanes.lanes <= 2) == ("lanes", True)
+    more = nl.optimize("torus:shape=4x4x4,hosts=2", "permutation:seed=1", work=100_000, max_lanes=8)
+    assert more.loads.max < few.loads.max
+
+
+@pytest.mark.parametrize("more", [["--judge", "fluid"], ["--from", "dor"], ["--from", "layers"]])
+def test_the_limit_holds_whatever_it_begins_with(netloom, more):
+    written = ["-o", "r.lfts", "--write-sl2vl", "r.sl2vl", "--write-sl", "sl.csv"]
+    asked = ["optimize", "torus:shape=5x5,hosts=2", "all-to-all", "--max-lanes", "1", *more, *written]
+    said = netloom(*asked)
+    assert said.code in (0, 1), said.err
+    assert not (netloom.folder / "r.sl2vl").exists(), "one lane needs no tables"
+    assert netloom("check", "torus:shape=5x5,hosts=2", "r.lfts").code == 0
+    if more[0] == "--from":
+        assert "more than 1 (--max-lanes): does not stay" in said.err
+    assert "--write-sl2vl FILE takes" not in said.err, "it is given"
+
+
+def test_a_judged_result_is_held_against_what_it_began_with(netloom):
+    result = netloom.result("optimize", "torus:shape=4x4,hosts=2", "permutation:seed=1", "--judge", "fluid")
+    start = result["judge"]["candidates"][0]["max_load"]
+    assert result["max_load"] == start == 2
+    said = netloom.ok("optimize", "torus:shape=4x4,hosts=2", "permutation:seed=1", "--judge", "fluid")
+    assert "verdict" in said
+    assert "less than auto" not in said
+
+
+def test_routes_outside_of_a_bounds_class_have_no_negative_gap(netloom):
+    said = netloom.ok("optimize", "torus:shape=4x4,hosts=2", "permutation:seed=1", "--error", "20")
+    assert "gap -" not in said
+    assert "times the bound of" in said

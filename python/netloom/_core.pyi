@@ -710,11 +710,17 @@ class Outcome:
     def status(
         self,
     ) -> Literal[
-        "optimal", "exhausted", "stopped: time", "stopped: work", "stopped: interrupted", "stopped: target"
+        "optimal",
+        "exhausted",
+        "stopped: time",
+        "stopped: work",
+        "stopped: interrupted",
+        "stopped: target",
+        "stopped: lanes",
     ]:
         """How it ended: proven; nothing was left to try; or what ended it (`target`: its aim is met)."""
     @property
-    def stopped(self) -> Literal["interrupted", "time-limit", "work"] | None:
+    def stopped(self) -> Literal["interrupted", "time-limit", "work", "lanes"] | None:
         """Why this is only the best so far; None if the search ended by itself."""
     @property
     def reproducible(self) -> bool: ...
@@ -1404,6 +1410,7 @@ def optimize_judged(
     penalty_per_change: float = 0.0,
     max_changes: int | None = None,
     frozen: Sequence[int] = (),
+    max_lanes: int = 8,
     depth: int = 3,
     islands: int = 1,
     seed: int = 0,

@@ -48,7 +48,7 @@ pub use congestion::{opensm_cc, snooping};
 pub use error::ComposeError;
 pub use gate::{Passed, Wanted, fit, pass, pass_mended};
 pub use judged::{Asked, Candidate, Choice, choose};
-pub use on_lanes::{OnLanes, search_on_lanes};
+pub use on_lanes::{Kept, OnLanes, search_on_lanes};
 pub use optimized::optimized;
 pub use portfolio::{Best, Found, Measure, Portfolio};
 pub use reader::Reader;

@@ -20,8 +20,8 @@ pub const LANES: usize = 8;
 /// Shares of the destinations, in eighths, that keep what was found for them: the most first.
 const SHARES: [usize; 5] = [8, 7, 6, 4, 2];
 
-/// Whose tables the search begins with: where those of the first need too many lanes, the next. Ways in order of dimensions turn
-/// little, and leave lanes for what is found.
+/// Whose tables the search begins with: where what came of those of the first needs too many lanes or is not proved the least, the
+/// next. Ways in order of dimensions turn little, and leave lanes for what is found.
 const BEGUN: [Engine; 2] = [Engine::Layers, Engine::Dor];
 
 /// What the search found.
@@ -35,37 +35,46 @@ pub struct OnLanes {
     pub begun: Engine,
 }
 
-/// Routes of shortest ways for `traffic` on at most so many lanes; `None` where no engine has some to begin with, or traffic has no
-/// way.
+/// What the searches came to.
+#[derive(Clone, Debug)]
+pub struct Kept {
+    /// The best that so many lanes can carry.
+    pub best: Option<OnLanes>,
+    /// The largest load of the best that was found, whatever lanes it needs.
+    pub least: f64,
+}
+
+/// Routes of shortest ways for `traffic` on at most so many lanes; none where no engine has some to begin with, or traffic has no way.
 ///
-/// `paths` are the shortest ways; `options` must not ask to keep to today's routes.
+/// `paths` are the shortest ways; `settings` must not ask to keep to today's routes.
 pub fn search_on_lanes(
     fabric: &Fabric,
     structure: &Structure,
     paths: &PathSet,
     traffic: &Csr,
-    options: &OptimizeOptions,
+    settings: &OptimizeOptions,
     most: usize,
     control: &Control,
-) -> Option<OnLanes> {
-    let mut best: Option<OnLanes> = None;
+) -> Kept {
+    let mut kept = Kept { best: None, least: f64::INFINITY };
     for engine in BEGUN {
-        let all_kept = best.as_ref().is_some_and(|best| best.put_back == 0);
-        if all_kept || best.is_some() && control.stopped().is_some() {
+        let best = kept.best.as_ref();
+        if best.is_some_and(|best| best.found.outcome.proven_optimal || control.stopped().is_some()) {
             break;
         }
-        let search = || {
-            let begin =
-                route(engine, fabric, structure, &EngineOptions { seed: options.seed, lmc: 0 }).ok()?;
-            let found = optimize(fabric, structure, paths, traffic, &begin, options, control).ok()?;
-            kept_on_lanes(fabric, structure, traffic, (&begin, engine), found, most)
+        let options = &EngineOptions { seed: settings.seed, lmc: 0 };
+        let Ok(begin) = route(engine, fabric, structure, options) else { continue };
+        let Ok(found) = optimize(fabric, structure, paths, traffic, &begin, settings, control) else {
+            continue;
         };
-        let Some(found) = search() else { continue };
-        if best.as_ref().is_none_or(|best| found.found.loads.max() < best.found.loads.max()) {
-            best = Some(found);
+        kept.least = kept.least.min(found.loads.max());
+        let found = kept_on_lanes(fabric, structure, traffic, (&begin, engine), found, most);
+        let max = |one: &OnLanes| one.found.loads.max();
+        if found.as_ref().is_some_and(|found| best.is_none_or(|best| max(found) < max(best))) {
+            kept.best = found;
         }
     }
-    best
+    kept
 }
 
 /// As much of what was `found` as so many lanes can carry.
@@ -147,7 +156,8 @@ mod tests {
         let options = OptimizeOptions { work: Some(20_000), ..OptimizeOptions::default() };
         let paths = PathSet::shortest(&fabric);
         let control = Control::new();
-        let found = search_on_lanes(&fabric, &structure, &paths, &total, &options, most, &control).unwrap();
+        let found = search_on_lanes(&fabric, &structure, &paths, &total, &options, most, &control);
+        let found = found.best.unwrap();
         (fabric, structure, total, found)
     }
 
@@ -182,7 +192,7 @@ mod tests {
         let total = pattern("all-to-all", Some(5)).unwrap().total().into_owned();
         let (options, paths) = (OptimizeOptions::default(), PathSet::shortest(&fabric));
         let most =
-            |most| search_on_lanes(&fabric, &structure, &paths, &total, &options, most, &Control::new());
+            |most| search_on_lanes(&fabric, &structure, &paths, &total, &options, most, &Control::new()).best;
         assert!(most(1).is_none());
         assert_eq!(most(2).unwrap().put_back, 0);
     }

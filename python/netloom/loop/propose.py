@@ -103,7 +103,7 @@ def propose(evidence: Evidence) -> Routes:
     fabric, present = evidence.fabric, evidence.present
     seed, threads = evidence.seed, evidence.threads
     # Forwarding tables alone are loaded: what needs lanes is for fabrics that have them.
-    max_lanes = 1 if present.lanes is None else 8
+    max_lanes = 1 if present.lanes is None else max(8, present.lanes.lanes)
     if evidence.sums is not None:
         found = _core.optimize_hose(
             fabric,

@@ -117,7 +117,7 @@ def answer(
         in_force.tell_kept(session, search.today, value, best.searched)
     elif search.today is not None and named_before is not None:
         in_force.tell_worse(session, named_before, value, avoids=bool(asked.avoid))
-    product.tell_lanes(session, best, value)
+    product.tell_lanes(session, best, value, asked)
     result: dict[str, Any] = {
         **results.optimized_result(search.fabric, best, loads, search.traffic),
         **minimised,

@@ -21,6 +21,8 @@ class Asked:
         Whether tables are written at the end: for what is told of them, and the time that it takes.
     max_lanes : int
         Lanes that routes may need at most; 1 where nobody writes lanes.
+    tables_alone : bool
+        Whether nobody writes lanes, whatever routes need.
     levels : bool
         Whether these may need a service level for every pair of hosts.
     """
@@ -49,6 +51,7 @@ class Asked:
     write_model: Path | None = None
     writes: bool = False
     max_lanes: int = 8
+    tables_alone: bool = False
     levels: bool = True
 
     @property

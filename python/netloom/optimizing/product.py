@@ -12,6 +12,7 @@ from netloom.shown import units
 
 if TYPE_CHECKING:
     from netloom._core import Fabric, Optimized, OptimizedLayers, Outcome, Routes
+    from netloom.optimizing.asked import Asked
 
 
 @dataclass(frozen=True)
@@ -96,12 +97,16 @@ def judged(
             session.note(one["text"], kind=one["severity"])
 
 
-def tell_lanes(session: Session, best: Outcome, value: float) -> None:
-    """Says that an engine's routes are better and need lanes, which nobody writes."""
+def tell_lanes(session: Session, best: Outcome, value: float, asked: Asked) -> None:
+    """Says that an engine's routes are better and need lanes, which nobody writes or allows."""
     if best.with_lanes is None or not best.with_lanes[1] < value * (1 - in_force.TOLERANCE):
         return
     name, least = best.with_lanes
     less = f"{(1 - least / value) * 100:.3g} % less"
+    if asked.max_lanes == 1 and not asked.tables_alone:
+        # As was asked.
+        session.note(f"{name}: {units.size(least)}, {less}, on more lanes: --max-lanes allows them")
+        return
     options = "--write-sl2vl FILE" + (" with --write-sl FILE" if name == "layers" else "")
     said = f"{name}: {units.size(least)}, {less}, on lanes: {options} takes these routes"
     session.findings.append(finding("needs-lanes", said))

@@ -59,6 +59,8 @@ _LOADS_S = 20e-9
 """Seconds a pair with traffic, for the loads of the routes of today."""
 _MOST_PAIRS = 1_000_000
 """Pairs up to which it is asked how many links must carry the largest load."""
+_MOST_LANES = 15
+"""Lanes that ports can have for data."""
 _FRONT_WORK = 200_000
 """Path searches for a point of the front: seconds on large fabrics."""
 
@@ -132,13 +134,15 @@ class Search:
                     "penalty_per_change": self._asked.penalty_per_change or 0.0,
                     "max_changes": most,
                     "frozen": self._frozen,
-                    "stays": self.today.given if self.today.safe else None,
+                    "stays": self._may_stay(self.today),
                 }
             if self.layers is None:
                 asked["islands"] = self._asked.islands or 1
                 if self._asked.judge is not None and bounds is None:
                     asked.pop("stays", None)
-                    asked.pop("max_lanes")
+                    if self.today is not None and self._asked.tables_alone:
+                        # Tables that need lanes are refused as they are, not made worse.
+                        asked["max_lanes"] = _MOST_LANES
                     best, self.judged = judging.chosen(
                         self._session, self._asked.judge, self._source, self.fabric, self.traffic, asked
                     )
@@ -148,6 +152,18 @@ class Search:
             return _core.optimize_layers(
                 self.fabric, self.layers, matrices.objective_kind(self._asked), **asked
             )
+
+    def _may_stay(self, today: in_force.Today) -> Routes | None:
+        """Today's routes, if they are safe and need no more lanes than there may be."""
+        if not today.safe:
+            return None
+        needed = 1 if today.given.lanes is None else today.given.lanes.lanes
+        if needed <= self._asked.max_lanes or self._asked.tables_alone:
+            return today.given
+        self._session.note(
+            f"{today.name}: on {needed} lanes, more than {self._asked.max_lanes} (--max-lanes): does not stay"
+        )
+        return None
 
     def sets_aside(self) -> None:
         """Keeps of the time limit what judging and writing will need."""

@@ -67,7 +67,7 @@ def of_sums(session: Session, net: Fabric, traffic: Hose | Traffic | str, asked:
         left, routes = (fabric, routes), avoided.whole(routes)
         values["changed_entries"] = avoided.changed(routes)
     product.judged(session, net, routes, left)
-    product.tell_lanes(session, best, best.worst.max)
+    product.tell_lanes(session, best, best.worst.max, asked)
     result: dict[str, Any] = {
         **values,
         **results.portfolio(best),

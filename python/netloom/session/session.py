@@ -498,6 +498,10 @@ class Session:
 
 def stopped_text(reason: str, *, proven: bool = False) -> str:
     """Why a search ended early, and what its result is worth."""
+    if reason == "lanes":
+        return (
+            "ways with less load on the fullest link were found, and need more lanes than --max-lanes allows"
+        )
     why = {"time-limit": "time limit", "work": "the work budget is spent"}.get(reason, reason)
     if proven:
         return f"{why}, after the best was found and proven"

@@ -47,6 +47,8 @@ pub enum Stop {
     Interrupted,
     /// It reached what it aimed at: by what it knows nothing better is possible between switches.
     Target,
+    /// The best that it found needs more lanes than there may be.
+    Lanes,
 }
 
 impl Stop {
@@ -95,6 +97,7 @@ impl Status {
             Self::Stopped(Stop::Work) => "stopped: work",
             Self::Stopped(Stop::Interrupted) => "stopped: interrupted",
             Self::Stopped(Stop::Target) => "stopped: target",
+            Self::Stopped(Stop::Lanes) => "stopped: lanes",
         }
     }
 }
@@ -150,11 +153,12 @@ mod tests {
 
     #[test]
     fn what_is_proven_is_optimal_whatever_ended_the_search() {
-        let stops = [None, Some(Stop::Time), Some(Stop::Work), Some(Stop::Interrupted), Some(Stop::Target)];
+        use Stop::{Interrupted, Lanes, Target, Time, Work};
+        let stops = [None, Some(Time), Some(Work), Some(Interrupted), Some(Target), Some(Lanes)];
         assert!(stops.iter().all(|&stop| Status::of(true, stop).name() == "optimal"));
         let names = stops.map(|stop| Status::of(false, stop).name());
-        let expected =
-            ["exhausted", "stopped: time", "stopped: work", "stopped: interrupted", "stopped: target"];
-        assert_eq!(names, expected);
+        let stopped = ["time", "work", "interrupted", "target", "lanes"].map(|why| format!("stopped: {why}"));
+        assert_eq!(names[0], "exhausted");
+        assert_eq!(names[1..], stopped);
     }
 }

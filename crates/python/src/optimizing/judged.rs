@@ -1,10 +1,11 @@
 //! `netloom.optimize_judged`: routes for a traffic, chosen among candidates by what a run takes with them.
 
+use std::sync::Arc;
 use std::time::Instant;
 
-use netloom_compose::{Asked as AskedOf, ComposeError, choose, pass_mended};
-use netloom_model::Ways;
-use netloom_optimize::OptimizeOptions;
+use netloom_compose::{Asked as AskedOf, ComposeError, choose, on_lanes::LANES, pass_mended};
+use netloom_model::{Routes, Ways};
+use netloom_optimize::{self as optimizer, OptimizeOptions};
 use netloom_routing as routing;
 use netloom_sim::Model;
 use pyo3::prelude::*;
@@ -41,6 +42,9 @@ use crate::traffic::PyTraffic;
 ///     Entries of `today` that may change, at most. Needs `today`.
 /// frozen : sequence of int, default ()
 ///     Hosts towards which no entry changes. Needs `today`.
+/// max_lanes : int, default 8
+///     Lanes that routes may need at most, 1 to 15. Of routes to begin with that need more, ways that are not shortest up*/down* ones are
+///     replaced, so that no lanes are needed.
 /// depth : int, default 3
 ///     Load levels below the largest whose number of links is minimised too.
 /// islands : int, default 1
@@ -83,9 +87,9 @@ use crate::traffic::PyTraffic;
 /// True
 #[pyfunction]
 #[pyo3(signature = (scenario, traffic, model = "packet", *, background = RoutesOrEngine::Engine("auto".into()), today = None,
-                    penalty_per_change = 0.0, max_changes = None, frozen = Vec::new(), depth = 3, islands = 1,
+                    penalty_per_change = 0.0, max_changes = None, frozen = Vec::new(), max_lanes = LANES, depth = 3, islands = 1,
                     seed = 0, threads = 0, work = None, time_limit = None, progress = None, on_interrupt = "raise"),
-       text_signature = "(scenario, traffic, model='packet', *, background='auto', today=None, penalty_per_change=0.0, max_changes=None, frozen=(), depth=3, islands=1, seed=0, threads=0, work=None, time_limit=None, progress=None, on_interrupt='raise')")]
+       text_signature = "(scenario, traffic, model='packet', *, background='auto', today=None, penalty_per_change=0.0, max_changes=None, frozen=(), max_lanes=8, depth=3, islands=1, seed=0, threads=0, work=None, time_limit=None, progress=None, on_interrupt='raise')")]
 #[allow(clippy::too_many_arguments)] // keyword arguments of one Python call
 pub fn optimize_judged<'py>(
     py: Python<'py>,
@@ -97,6 +101,7 @@ pub fn optimize_judged<'py>(
     #[pyo3(from_py_with = arguments::penalty_per_change)] penalty_per_change: f64,
     #[pyo3(from_py_with = arguments::max_changes)] max_changes: Option<u64>,
     #[pyo3(from_py_with = arguments::frozen)] frozen: Vec<u32>,
+    #[pyo3(from_py_with = arguments::max_lanes)] max_lanes: usize,
     #[pyo3(from_py_with = arguments::depth)] depth: usize,
     #[pyo3(from_py_with = arguments::islands)] islands: usize,
     #[pyo3(from_py_with = arguments::seed)] seed: u64,
@@ -112,7 +117,13 @@ pub fn optimize_judged<'py>(
         return Err(errors::argument(py, format!("model: expected packet or fluid, found \"{model}\"")));
     };
     let began = Instant::now();
-    let (start, _) = begin(py, fabric, &background, today.as_ref(), seed, threads)?;
+    let (mut start, _) = begin(py, fabric, &background, today.as_ref(), seed, threads)?;
+    if start.lanes.as_ref().is_some_and(|lanes| usize::from(lanes.lanes()) > max_lanes) {
+        let shared = &fabric.shared;
+        let mended = optimizer::repaired(&shared.fabric, shared.structure(), shared.paths(), &start);
+        let mended = mended.map_err(|e| errors::optimize(py, e.to_string()))?;
+        start = Arc::new(Routes { lanes: None, ..mended });
+    }
     let time_limit = left(time_limit, began);
     let asked = Asked::new(py, fabric, today.is_some(), None, (penalty_per_change, max_changes), &frozen)?;
     let (stage, shared) = (&scenario.stage, &fabric.shared);

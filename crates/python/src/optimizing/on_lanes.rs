@@ -1,7 +1,7 @@
 //! Shortest ways on lanes, searched before up*/down* ways are, where a fabric has more of them than up*/down* ones.
 
 use netloom_bounds::{Bounds, ar_bound, tighten};
-use netloom_compose::{self as compose, Measure, OnLanes};
+use netloom_compose::{self as compose, Kept, Measure};
 use netloom_model::{Csr, Routes, StopReason};
 use netloom_optimize::{Because, OptimizeOptions, Stop};
 use pyo3::prelude::*;
@@ -18,7 +18,7 @@ const TOLERANCE: f64 = 1e-9;
 const SHARES: (f64, f64) = (0.25, 0.5);
 
 /// What that search found, and how it ended; and the bounds of shortest ways.
-pub struct Searched(Ended<Option<OnLanes>>, Bounds);
+pub struct Searched(Ended<Kept>, Bounds);
 
 /// Searches, on at most so many lanes, if the fabric is for it.
 ///
@@ -67,14 +67,14 @@ impl Searched {
 
     /// Whether no routes with these bounds can be better than what was found.
     pub fn meets(&self, bounds: &Bounds) -> bool {
-        let max = self.0.result.as_ref().map(|one| one.found.loads.max());
+        let max = self.0.result.best.as_ref().map(|one| one.found.loads.max());
         max.is_some_and(|max| max <= bounds.lower.claim * (1.0 + TOLERANCE))
     }
 
     /// The better of what was found here and there, and whether it is what was found here: less on the fullest link, or the
     /// same, where that there needs lanes too or this needs none. `began` is what the search there began with.
     pub fn or(&self, shared: &Shared, total: &Csr, there: Found, began: &Routes) -> (Found, bool) {
-        let Some(here) = &self.0.result else { return (self.not_taken(shared, total, there), false) };
+        let Some(here) = &self.0.result.best else { return (self.not_taken(shared, total, there), false) };
         let mine = Measure::of(&shared.fabric, &here.found.loads);
         let theirs = there.loads.max();
         let as_easy = there.passed.routes.lanes.is_some() || here.found.outcome.routes.lanes.is_none();
@@ -94,14 +94,15 @@ impl Searched {
         let own = here.found.outcome.changed_because != Because::Nothing;
         let (taken, because) =
             if own { (None, search.because) } else { (Some(here.begun.name()), Some("engine")) };
-        let search = Search { engine, searched: Some(mine.value()), taken, because, ..search };
+        let stop = self.or_lanes(mine.value(), search.stop);
+        let search = Search { engine, searched: Some(mine.value()), taken, because, stop, ..search };
         (Found { passed, loads, bounds, search }, true)
     }
 
     /// What was found elsewhere: it would not be what it is if this search had had more time. Where its ways are no up*/down*
     /// ones, as those of an engine, and all are shortest, they stand beside the bounds of these.
     fn not_taken(&self, shared: &Shared, total: &Csr, there: Found) -> Found {
-        let stop = there.search.stop.or(self.0.stopped.map(Stop::from));
+        let stop = self.or_lanes(there.loads.max(), there.search.stop.or(self.0.stopped.map(Stop::from)));
         let there = Found { search: Search { stop, ..there.search }, ..there };
         let shortest = || there.loads.beside(shared, &there.passed.routes, total, self.1.ways());
         match there.loads.within() {
@@ -111,6 +112,12 @@ impl Searched {
                 _ => there,
             },
         }
+    }
+
+    /// What ended the search whose result has this largest load: lanes, if less was found here that needs more of them.
+    fn or_lanes(&self, max: f64, stop: Option<Stop>) -> Option<Stop> {
+        let less = self.0.result.least < max * (1.0 - TOLERANCE);
+        if less && !stop.is_some_and(Stop::is_from_outside) { Some(Stop::Lanes) } else { stop }
     }
 
     /// How a run ended whose result this search's is.

@@ -117,8 +117,9 @@ impl PyOutcome {
         self.search.proven_optimal
     }
 
-    /// How it ended: `optimal`, proven; `exhausted`, nothing was left to try; or what ended it, `stopped: time`, `work`, `interrupted` or
-    /// `target` (by what the search knows, nothing better is possible between switches).
+    /// How it ended: `optimal`, proven; `exhausted`, nothing was left to try; or what ended it, `stopped: time`, `work`, `interrupted`,
+    /// `target` (by what the search knows, nothing better is possible between switches) or `lanes` (what carries less on the fullest link
+    /// was found, and needs more lanes than there may be).
     #[getter]
     fn status(&self) -> &'static str {
         Status::of(self.search.proven_optimal, self.search.stop).name()
@@ -132,6 +133,7 @@ impl PyOutcome {
             Stop::Interrupted => Some("interrupted"),
             Stop::Work => (!self.search.proven_optimal).then_some("work"),
             Stop::Target => None,
+            Stop::Lanes => Some("lanes"),
         }
     }
 

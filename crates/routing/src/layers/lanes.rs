@@ -19,6 +19,8 @@ const STEPS: u64 = 12_000_000;
 const STALE: usize = 24;
 /// Passes at most from one order to start with.
 const PASSES: usize = 200;
+/// Lanes above those allowed with which passes may begin, as later ones often need fewer.
+const SPARE: usize = 2;
 
 /// What else is on level 0 besides pairs of leaves.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -36,13 +38,15 @@ pub(super) fn assign(links: usize, pairs: &Pairs, most: usize, level0: Level0) -
         return Some(Vec::new());
     }
     let mut best: Option<(usize, Vec<u8>)> = None;
+    // What does not fit on one lane in one order does in none.
+    let begin = if most == 1 { 1 } else { most + SPARE };
     let starts = starts(pairs);
     let share = STEPS / starts.len() as u64;
     let mut random = stream(0x6c61_7965_7273, 0);
     for mut order in starts {
         let (mut steps, mut stale, mut fewest) = (0, 0, usize::MAX);
         for pass in 0..PASSES {
-            let most = best.as_ref().map_or(most, |best| best.0);
+            let most = best.as_ref().map_or(begin, |best| best.0);
             let Some((used, lanes)) = first_fit(links, pairs, &order, most, (&first, &mut steps)) else {
                 break;
             };
@@ -70,7 +74,7 @@ pub(super) fn assign(links: usize, pairs: &Pairs, most: usize, level0: Level0) -
             order = by_lane.concat();
         }
     }
-    best.map(|best| best.1)
+    best.filter(|best| best.0 <= most).map(|best| best.1)
 }
 
 /// Lane 0 with what is on level 0 whatever pairs are; `None` if that alone closes a circle.

@@ -145,6 +145,7 @@ def optimize(
         lmc=several.lmc,
         writes=run.has_product,
         max_lanes=1 if tables_alone else max_lanes or Asked.max_lanes,
+        tables_alone=tables_alone and max_lanes is None,
         levels=write_sl is not None or not run.has_product,
     )
     found = answer(run, net, traffic, asked, lambda: refuse(unfit.TABLE, given | {unfit.PHASES}))

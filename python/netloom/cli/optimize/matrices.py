@@ -17,6 +17,13 @@ _KINDS: dict[str, tuple[str, str]] = {
 }
 
 
+def of_bounds(objective: Mapping[str, Any], value: float) -> str:
+    """A gap to bounds, or a multiple of bounds that are of other ways than these routes' and have no gap."""
+    if objective["gap_percent"] is None:
+        return f"{value:.3f} times the bound of {results.words(objective['bound_class'])}"
+    return render.percent((value - 1) * 100)
+
+
 def text(result: Mapping[str, Any], verdict: tuple[str, str]) -> str:
     """The verdict, the objective, and a table of the matrices."""
     objective = result["objective"]
@@ -32,12 +39,12 @@ def text(result: Mapping[str, Any], verdict: tuple[str, str]) -> str:
             ("gap to it", results.proven(objective, objective["gap_percent"])),
         ]
     else:
-        value = render.percent((objective["value"] - 1) * 100)
+        value = of_bounds(objective, objective["value"])
         if objective["proven_optimal"]:
             value += f": proven optimal among {results.words(objective['bound_class'])}"
         rows.append((_KINDS[kind][1], value))
         if before:
-            rows.append(("before", f"{render.percent((before['value'] - 1) * 100)} ({before['routes']})"))
+            rows.append(("before", f"{of_bounds(objective, before['value'])} ({before['routes']})"))
     phases = result["phases"] is not None
     matrices = result["phases"] if phases else result["scenarios"]
     known = [row["max_load_before"] is not None for row in matrices]

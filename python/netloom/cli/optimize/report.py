@@ -32,8 +32,10 @@ def verdict(result: Mapping[str, Any], began: str) -> str:
     start = before["value"] if before is not None else history[0]["max_load"] if history and loads else None
     if before is None and engine is not None and loads:
         began, start = engine["name"], engine["value"]
+    elif before is None and result["judge"] is not None and result["judge"]["candidates"]:
+        start = result["judge"]["candidates"][0]["max_load"]
     if not loads:
-        sizes = [render.percent((value - 1) * 100) for value in (start, end) if value is not None]
+        sizes = [matrices.of_bounds(goal, value) for value in (start, end) if value is not None]
     else:
         sizes = render.sizes([value for value in (start, end) if value is not None])
     told = sizes[-1] if loads else f"{goal['kind'].replace('-', ' ')} {sizes[-1]}"

@@ -74,7 +74,7 @@ class Run(Session):
         self._product = product
         self._stdin_used = False
         self._interrupt = streams.DeferredInterrupt()
-        self._outputs: list[Path] = []
+        self._outputs: list[tuple[str, Path]] = []
         if options.max_input is not None:
             reading.allow(options.max_input)
         self._limit = None if options.time_limit is None else guard.limit(options.time_limit, self._started)
@@ -87,7 +87,7 @@ class Run(Session):
                 extras.need("arrow")
             check_writable(options.output)
         if options.output is not None and not self.product_to_stdout:
-            self._outputs.append(options.output)
+            self._outputs.append(("-o", options.output))
 
     def also_writes(self, path: Path, option: str) -> None:
         """Says, before anything is computed, that a second file is written.
@@ -104,9 +104,10 @@ class Run(Session):
                 raise UsageError(f"{option} - needs -q: the report would go there too")
             return
         check_writable(path)
-        if any(same_file(path, other) for other in self._outputs):
-            raise UsageError(f"-o and {option} are the same file, {path}")
-        self._outputs.append(path)
+        for other, taken in self._outputs:
+            if same_file(path, taken):
+                raise UsageError(f"{other} and {option} are the same file, {path}")
+        self._outputs.append((option, path))
 
     def finishing(self) -> None:
         """Says that what remains is to write and to report: Ctrl-C no longer stops it."""
@@ -167,7 +168,7 @@ class Run(Session):
             except OSError as error:
                 raise OSError(error.errno, error.strerror, "standard input") from None
         else:
-            for output in self._outputs:
+            for _, output in self._outputs:
                 if same_file(output, Path(source)):
                     raise UsageError(f"{output} would be written over: it is the {role} that is read")
             return super().read(role, source)
