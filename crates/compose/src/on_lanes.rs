@@ -9,7 +9,7 @@
 //! Invariant: what leaves has the lanes that it needs, and no more than were allowed. Whether that is so is for the judge
 //! ([`pass`](crate::pass)), who shares no code with it. The bound is of shortest ways, on whatever lanes.
 
-use netloom_model::{Control, Csr, DestId, Fabric, HostId, Lft, Routes, Table};
+use netloom_model::{Control, Csr, DestId, Fabric, HostId, Lft, Routes, StopReason, Table};
 use netloom_optimize::{OptimizeOptions, Optimized, Outcome, optimize};
 use netloom_routing::{Engine, EngineOptions, PathSet, loads, on_lanes, route};
 use netloom_topology::Structure;
@@ -59,7 +59,10 @@ pub fn search_on_lanes(
     let mut kept = Kept { best: None, least: f64::INFINITY };
     for engine in BEGUN {
         let best = kept.best.as_ref();
-        if best.is_some_and(|best| best.found.outcome.proven_optimal || control.stopped().is_some()) {
+        let interrupted = kept.least.is_finite() && control.stopped() == Some(StopReason::Interrupted);
+        if interrupted
+            || best.is_some_and(|best| best.found.outcome.proven_optimal || control.stopped().is_some())
+        {
             break;
         }
         let options = &EngineOptions { seed: settings.seed, lmc: 0 };
@@ -68,7 +71,7 @@ pub fn search_on_lanes(
             continue;
         };
         kept.least = kept.least.min(found.loads.max());
-        let found = kept_on_lanes(fabric, structure, traffic, (&begin, engine), found, most);
+        let found = kept_on_lanes(fabric, structure, traffic, (&begin, engine), found, (most, control));
         let max = |one: &OnLanes| one.found.loads.max();
         if found.as_ref().is_some_and(|found| best.is_none_or(|best| max(found) < max(best))) {
             kept.best = found;
@@ -84,7 +87,7 @@ fn kept_on_lanes(
     traffic: &Csr,
     (begin, begun): (&Routes, Engine),
     found: Optimized,
-    most: usize,
+    (most, control): (usize, &Control),
 ) -> Option<OnLanes> {
     let (tables, best) = (begin.lft()?, found.outcome.routes.lft()?);
     let order = by_bytes(fabric, traffic);
@@ -92,7 +95,13 @@ fn kept_on_lanes(
         let kept = order.len() * share / 8;
         let lft = with_found(fabric, tables, best, &order[..kept]);
         Some((
-            on_lanes(fabric, structure, Routes { table: Table::ByDest(lft), ..begin.clone() }, most)?,
+            on_lanes(
+                fabric,
+                structure,
+                Routes { table: Table::ByDest(lft), ..begin.clone() },
+                most,
+                control,
+            )?,
             kept,
         ))
     })?;

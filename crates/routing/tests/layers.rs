@@ -1,6 +1,6 @@
 //! The engine for any graph: lanes that can be counted by hand, and what no shape excuses from.
 
-use netloom_model::{Fabric, HostId, Routes, SwitchId};
+use netloom_model::{Control, Fabric, HostId, Routes, SwitchId};
 use netloom_routing::{Engine, EngineOptions, RoutingError, layers, loads, on_lanes, route, walk};
 use netloom_testkit::cases::{ring, wired};
 use netloom_testkit::shapes::shape;
@@ -24,7 +24,7 @@ fn circles_need_the_lanes_that_they_need() {
         let fabric = ring(n);
         let routes = made(&fabric);
         assert_eq!(lanes(&routes), 2, "{n} switches");
-        assert!(on_lanes(&fabric, &detect(&fabric), routes.clone(), 1).is_none());
+        assert!(on_lanes(&fabric, &detect(&fabric), routes.clone(), 1, &Control::new()).is_none());
         // Both directions of a pair have one level.
         let map = routes.lanes.as_ref().unwrap();
         for (a, b) in fabric.hosts().flat_map(|a| fabric.hosts().map(move |b| (a, b))) {

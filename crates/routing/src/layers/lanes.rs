@@ -9,6 +9,7 @@
 //! Source: Culberson and Luo, DIMACS 1996 (iterated greedy colouring), with "no circle" in the place of "no edge".
 
 use netloom_model::rng::{below, shuffle, stream};
+use netloom_model::{Control, StopReason};
 
 use super::turns::Pairs;
 use crate::waits::Waits;
@@ -31,19 +32,30 @@ pub(super) enum Level0 {
     WithAnswers,
 }
 
-/// The lane of every set of turns, from 0 on without gaps; `None` if they take more than `most` lanes.
-pub(super) fn assign(links: usize, pairs: &Pairs, most: usize, level0: Level0) -> Option<Vec<u8>> {
+/// The lane of every set of turns, from 0 on without gaps; `None` if they take more than `most` lanes. For who interrupted a search there is
+/// one pass from each order, until one fits.
+pub(super) fn assign(
+    links: usize,
+    pairs: &Pairs,
+    most: usize,
+    level0: Level0,
+    control: &Control,
+) -> Option<Vec<u8>> {
     let first = first_lane(links, pairs, level0)?;
     if pairs.sets().is_empty() {
         return Some(Vec::new());
     }
     let mut best: Option<(usize, Vec<u8>)> = None;
     // What does not fit on one lane in one order does in none.
-    let begin = if most == 1 { 1 } else { most + SPARE };
+    let hurries = || control.stopped() == Some(StopReason::Interrupted);
+    let begin = if most == 1 || hurries() { most } else { most + SPARE };
     let starts = starts(pairs);
     let share = STEPS / starts.len() as u64;
     let mut random = stream(0x6c61_7965_7273, 0);
     for mut order in starts {
+        if best.is_some() && hurries() {
+            break;
+        }
         let (mut steps, mut stale, mut fewest) = (0, 0, usize::MAX);
         for pass in 0..PASSES {
             let most = best.as_ref().map_or(begin, |best| best.0);
@@ -60,7 +72,7 @@ pub(super) fn assign(links: usize, pairs: &Pairs, most: usize, level0: Level0) -
             if used <= 2 {
                 return best.map(|best| best.1);
             }
-            if steps > share || stale > STALE {
+            if steps > share || stale > STALE || hurries() {
                 break;
             }
             match pass % 4 {

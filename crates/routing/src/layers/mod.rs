@@ -26,7 +26,7 @@ mod turns;
 
 use balance::{FreeTurns, Prefer};
 use lanes::Level0;
-use netloom_model::{Fabric, LaneMap, LevelGroups, Levels, Routes, Table};
+use netloom_model::{Control, Fabric, LaneMap, LevelGroups, Levels, Routes, Table};
 use netloom_topology::Structure;
 
 use crate::context::EngineOptions;
@@ -52,7 +52,9 @@ pub fn layers(
     options: &EngineOptions,
 ) -> Result<Routes, RoutingError> {
     tables::check_lmc(options.lmc)?;
-    let made = |prefer, most| on_lanes(fabric, structure, balance::route(fabric, options, prefer), most);
+    let control = Control::new();
+    let made =
+        |prefer, most| on_lanes(fabric, structure, balance::route(fabric, options, prefer), most, &control);
     let mut best = made(Prefer::Unused, MOST_LANES);
     let used = |best: &Option<Routes>| best.as_ref().map_or(MOST_LANES + 1, lanes_of);
     if used(&best) > COMMON_LANES {
@@ -67,22 +69,31 @@ pub fn layers(
 /// The same tables towards hosts with the lanes that they need, whatever ways they are: at most so many; none where one is enough.
 /// Entries towards switches' own addresses stay if one lane is enough with them, or fewer lanes than with others; else they are of
 /// up*/down* ways. `None` if more lanes are needed, or packets between two leaves alone can wait for each other in a circle.
-pub fn on_lanes(fabric: &Fabric, structure: &Structure, routes: Routes, most: usize) -> Option<Routes> {
+/// What `control` interrupted is done in a hurry, and may need more.
+pub fn on_lanes(
+    fabric: &Fabric,
+    structure: &Structure,
+    routes: Routes,
+    most: usize,
+    control: &Control,
+) -> Option<Routes> {
+    let assigned =
+        |routes: &Routes, pairs, most, level0| assigned(fabric, routes, pairs, (most, level0), control);
     let own = Routes { lanes: None, ..routes };
     let of_own = turns::of_pairs(fabric, &own);
     // Answers of switches go to hosts on level 0 too, as packets of these switches' own hosts do: both have room there or neither.
-    if let Some(found) = assigned(fabric, &own, &of_own, 1, Level0::WithAnswers) {
+    if let Some(found) = assigned(&own, &of_own, 1, Level0::WithAnswers) {
         return Some(found);
     }
     let up_down = up_and_down_to_switches(fabric, structure, own.clone());
     let of_up_down = turns::of_pairs(fabric, &up_down);
-    let answered = assigned(fabric, &up_down, &of_up_down, most, Level0::WithAnswers);
+    let answered = assigned(&up_down, &of_up_down, most, Level0::WithAnswers);
     let best = answered
-        .or_else(|| assigned(fabric, &own, &of_own, 1, Level0::Requests))
-        .or_else(|| assigned(fabric, &up_down, &of_up_down, most, Level0::Requests));
+        .or_else(|| assigned(&own, &of_own, 1, Level0::Requests))
+        .or_else(|| assigned(&up_down, &of_up_down, most, Level0::Requests));
     match best.as_ref().map_or(most + 1, lanes_of) {
         0..=2 => best,
-        used => assigned(fabric, &own, &of_own, used - 1, Level0::Requests).or(best),
+        used => assigned(&own, &of_own, used - 1, Level0::Requests).or(best),
     }
 }
 
@@ -100,8 +111,14 @@ fn up_and_down_to_switches(fabric: &Fabric, structure: &Structure, routes: Route
 }
 
 /// The same tables with the lanes that they need, on level 0 with room for what has that.
-fn assigned(fabric: &Fabric, routes: &Routes, pairs: &Pairs, most: usize, level0: Level0) -> Option<Routes> {
-    let lanes = lanes::assign(fabric.link_count(), pairs, most, level0)?;
+fn assigned(
+    fabric: &Fabric,
+    routes: &Routes,
+    pairs: &Pairs,
+    (most, level0): (usize, Level0),
+    control: &Control,
+) -> Option<Routes> {
+    let lanes = lanes::assign(fabric.link_count(), pairs, most, level0, control)?;
     let routes = routes.clone();
     let Some(&highest) = lanes.iter().max().filter(|&&highest| highest > 0) else { return Some(routes) };
     let leaves = pairs.leaves();
