@@ -194,13 +194,8 @@ def test_keys_are_set_as_simulate_sets_them(paths):
         {"job.2.program.rounds": 2, "hardware.lanes": 2, "routes": ["random"]},
         {"job.bully.allocation": "fragmented", "model": "fluid", "routes": ["ftree"]},
     ]
-    plan = {
-        "netloom": nl.__version__,
-        "text": text,
-        "label": "n",
-        "folder": str(folder),
-        "keep": ["completion_ms", "message_latency_us.mean", "run.messages"],
-    }
+    plan = {"netloom": nl.__version__, "text": text, "label": "n", "folder": str(folder)}
+    plan |= {"keep": ["completion_ms", "message_latency_us.mean", "run.messages"], "skip_repeats": None}
     for case in cases:
         said = [f"{key}={json.dumps(value)}" for key, value in case.items()]
         scenario = nl.Scenario.read(folder / "neighbour.toml", said)

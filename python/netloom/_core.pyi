@@ -1770,7 +1770,8 @@ def simulate(
     seconds (0: never) and when the run is ended early. The fluid model keeps nothing, nor does a run with a
     trace. With `counted`, what hosts send each other is counted (`Simulation.sent`), and links in intervals
     of `counted_every_us` (`Simulation.counted`); nothing else is then recorded over time, and no state kept.
-    Of the jobs in `messages` every message is written down (`Simulation.messages`); no state is kept then.
+    Of the jobs in `messages` every message is written down (`Simulation.messages`); no state is kept then,
+    and only exact repeats are left out.
 
     Raises
     ------

@@ -172,6 +172,14 @@ impl Visit {
         }
     }
 
+    /// How many times more what happened is to happen; 0 where it looks.
+    pub(crate) fn times(&self) -> u64 {
+        match self.doing {
+            Doing::Advance { times, .. } => times,
+            _ => 0,
+        }
+    }
+
     /// Something that must be the same.
     pub(crate) fn same<T: Serialize + ?Sized>(&mut self, value: &T) {
         if self.looks() {

@@ -375,7 +375,10 @@ fn packets<C: Choice + Clone, O: Observer>(
         until_ps: setup.until_ps,
         packet_jobs: names.len(),
         measure: Some(&setup.measure),
-        skip_repeats: setup.skip_repeats,
+        // Every message is told by itself: none is made up.
+        skip_repeats: setup
+            .skip_repeats
+            .map(|error| if setup.measure.messages.is_empty() { error } else { 0.0 }),
         keep: setup.keep.filter(|_| !setup.measure.pairs && setup.measure.messages.is_empty()),
         control,
     };

@@ -16,11 +16,13 @@ from netloom.findings import Finding, finding
 from netloom.noise.campaign import Campaign
 from netloom.noise.draws import over_seeds
 from netloom.noise.neighbours import LeaveOut
+from netloom.session.arguments import error_allowed
 from netloom.session.checked import checked
 from netloom.session.session import Session
 from netloom.session.side_by_side import partitions, side_by_side
 from netloom.session.sources import of_run
 from netloom.simulating.routings import Opened, opened, overrides
+from netloom.simulating.skipping import told_of
 
 if TYPE_CHECKING:
     from netloom._core import Scenario
@@ -37,6 +39,7 @@ def measure_noise(
     set: Sequence[str] = (),
     seeds: int = 1,
     leave_out: LeaveOut = "likely",
+    skip_repeats: float | None = None,
     seed: int | None = None,
     threads: int = 0,
     work: int | None = None,
@@ -61,6 +64,9 @@ def measure_noise(
         Simulate all with so many seeds, 1 to 10,000: figures then have intervals over these runs.
     leave_out : str, default "likely"
         Which other jobs are left out in turn: `likely`, `all` or `none`.
+    skip_repeats : float, optional
+        Do not simulate iterations that repeat earlier ones again, with this error allowed; 0: exact repeats
+        only, and the result is the same. `skipped` of a routing says what was left out. [default: all is run]
     seed : int, optional
         The first seed. [default: the scenario's]
     threads : int, default 0
@@ -96,11 +102,12 @@ def measure_noise(
     """
     if not 1 <= seeds <= MOST_SEEDS:
         raise ArgumentError(f"seeds: expected 1 to {MOST_SEEDS}, found {seeds}")
+    skip_repeats = error_allowed(skip_repeats)
     session = Session(seed=seed, threads=threads, work=work, time_limit=time_limit, progress=progress)
     words = overrides(set, model, routings, False, seed, work)
     given = opened(session, of_run(os.fspath(scenario), "scenario.toml"), words)
     check(given, job, seeds)
-    return of_scenario(session, given, job, seeds, leave_out)
+    return of_scenario(session, given, job, seeds, leave_out, skip_repeats)
 
 
 MOST_SEEDS = 10_000
@@ -123,7 +130,12 @@ def check(opened: Opened, job: str | None, seeds: int) -> None:
 
 
 def of_scenario(
-    session: Session, opened: Opened, job: str | None, seeds: int, leave_out: LeaveOut
+    session: Session,
+    opened: Opened,
+    job: str | None,
+    seeds: int,
+    leave_out: LeaveOut,
+    skip_repeats: float | None = None,
 ) -> dict[str, Any]:
     """All runs of a scenario; the result."""
     from netloom import _core
@@ -135,7 +147,7 @@ def of_scenario(
         return _core.Scenario.read(opened.source, [*opened.overrides, f"seed={seed}", *keys])
 
     jobs = [job] if job is not None else names
-    campaign = Campaign(given, jobs, scene, leave_out)
+    campaign = Campaign(given, jobs, scene, leave_out, skip_repeats)
     tasks = {
         f"{word}, seed {seed}": (word, seed)
         for word in given.routings
@@ -182,6 +194,7 @@ def result_of(given: Scenario, campaign: Campaign, jobs: Sequence[str], seeds: i
                 "seeds": len(whole),
                 "recorded": first.recorded,
                 "explained": first.explained or len(given.jobs) < 2,
+                **told_of([one.skipped for one in every if one is not None]),
                 "jobs": told,
             }
         )

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from netloom.noise import by_size, differences, estimate, joined, summary, worst
 from netloom.noise.neighbours import Beside, LeaveOut, left_out, links_of, neighbours_of, recorded
 from netloom.noise.ran import Ran
+from netloom.simulating.skipping import Skipping
 
 if TYPE_CHECKING:
     from netloom._core import Scenario, Simulation
@@ -44,6 +45,8 @@ class Found:
         From when to when packets were recorded to see who waits where.
     explained : bool
         Whether that, and the runs without one of the jobs, are done.
+    skipped : Skipping or None
+        What its simulations left out; None where they were to run in full.
     """
 
     stopped: str | None = None
@@ -51,6 +54,7 @@ class Found:
     jobs: dict[str, dict[str, Any]] = field(default_factory=dict)
     recorded: dict[str, Any] | None = None
     explained: bool = False
+    skipped: Skipping | None = None
 
 
 class Campaign:
@@ -66,6 +70,8 @@ class Campaign:
         The scenario with another seed and other keys set.
     leave_out : {"likely", "all", "none"}
         Which jobs are left out in turn.
+    skip_repeats : float, optional
+        The error allowed where iterations are not simulated again; None: all are.
     """
 
     def __init__(
@@ -74,8 +80,10 @@ class Campaign:
         jobs: Sequence[str],
         scene: Callable[[int, Sequence[str]], Scenario],
         leave_out: LeaveOut,
+        skip_repeats: float | None = None,
     ) -> None:
         self._given, self._jobs, self._scene, self._leave_out = given, jobs, scene, leave_out
+        self._skip_repeats = skip_repeats
         self._numbers = {one.name: number for number, one in enumerate(given.jobs)}
         self._lock = threading.Lock()
         self._found: dict[tuple[str, int], Found] = {}
@@ -108,10 +116,11 @@ class Campaign:
         """
         end = None if left is None else time.monotonic() + left
         scene = self._given if seed == self._given.seed else self._scene(seed, [])
-        found = Found()
+        skipping = None if self._skip_repeats is None else Skipping(self._skip_repeats)
+        found = Found(skipped=skipping)
         with self._lock:
             self._found[word, seed] = found
-        simulated = _Simulated(scene, word, cores, end, progress)
+        simulated = _Simulated(scene, word, cores, end, progress, skipping)
         runs = len(self._jobs) + 1
         alone: dict[str, Ran] = {}
         for at, name in enumerate(self._jobs, 1):
@@ -179,15 +188,22 @@ class _Simulated:
     """Runs scenes under one routing, with its tables, until a time comes."""
 
     def __init__(
-        self, scene: Scenario, word: str, cores: tuple[int, int], end: float | None, progress: Line
+        self,
+        scene: Scenario,
+        word: str,
+        cores: tuple[int, int],
+        end: float | None,
+        progress: Line,
+        skipping: Skipping | None,
     ) -> None:
+        self._skipping = skipping
         self._word, self._threads, self._end, self._progress = word, cores[1], end, progress
         self._routes = scene.routes(word, threads=cores[0], progress=progress)
 
     def __call__(self, scene: Scenario, messages: Sequence[str]) -> Simulation:
         from netloom import _core
 
-        return _core.simulate(
+        ended = _core.simulate(
             scene,
             self._word,
             routes=self._routes,
@@ -195,7 +211,11 @@ class _Simulated:
             time_limit=None if self._end is None else max(0.0, self._end - time.monotonic()),
             progress=self._progress,
             messages=messages,
+            skip_repeats=None if self._skipping is None else self._skipping.allowed,
         )
+        if self._skipping is not None:
+            self._skipping.add(ended)
+        return ended
 
 
 def _job(name: str, scene: Scenario, beside: Ran | None, apart: Ran) -> dict[str, Any]:

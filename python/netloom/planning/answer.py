@@ -8,12 +8,14 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from netloom.errors import ArgumentError
 from netloom.planning.dragonflies import dragonflies as of_groups
 from netloom.planning.failures import after_failures
 from netloom.planning.growth import growth
 from netloom.planning.judged import judged
 from netloom.planning.reference import bounded
 from netloom.planning.runs import run_times
+from netloom.session.arguments import error_allowed
 from netloom.session.checked import checked
 
 if TYPE_CHECKING:
@@ -32,6 +34,7 @@ def plan(
     today: str | os.PathLike[str] | None = None,
     failures: bool = False,
     dragonflies: float | None = None,
+    skip_repeats: float | None = None,
 ) -> dict[str, Any]:
     """Designs for the machine of a plan: counted, priced, and how much they slow its applications.
 
@@ -61,6 +64,9 @@ def plan(
     dragonflies : float, optional
         Length of a cable within a group, m: dragonflies stand in one front with the trees, and the best of
         them is run packet by packet, as well.
+    skip_repeats : float, optional
+        Of runs packet by packet, do not simulate iterations that repeat earlier ones again, with this error
+        allowed; 0: exact repeats only, and the result is the same. [default: all is run]
 
     Returns
     -------
@@ -90,6 +96,9 @@ def plan(
     """
     from netloom import _core
 
+    skip_repeats = error_allowed(skip_repeats)
+    if skip_repeats is not None and not by_packets and today is None:
+        raise ArgumentError("skip_repeats: expected by_packets or today beside it, or nothing is run")
     until = None if time_limit is None else time.monotonic() + time_limit
     has = None if today is None else (str(today), present(str(today)))
     runs = run_times(source, threads=threads, until=until)
@@ -105,7 +114,15 @@ def plan(
             source, result, local_m=dragonflies, threads=threads, until=until, progress=progress
         )
     if by_packets or has is not None:
-        result["judged"] = judged(source, result, today=has, threads=threads, until=until, progress=progress)
+        result["judged"] = judged(
+            source,
+            result,
+            today=has,
+            skip_repeats=skip_repeats,
+            threads=threads,
+            until=until,
+            progress=progress,
+        )
     if failures:
         fail(source, result, threads=threads, until=until, progress=progress)
     return result

@@ -29,6 +29,7 @@ from netloom.planning.dragonflies import loaded, preferred
 from netloom.planning.placed import Application, Network, busiest_host, time_left
 from netloom.planning.pool import each
 from netloom.planning.runs import scenario_of
+from netloom.simulating.skipping import Skipping, told_of
 
 if TYPE_CHECKING:
     from netloom._core import Fabric, Routes
@@ -57,6 +58,7 @@ class _Cell:
     ran_s: dict[str, float] = field(default_factory=dict)
     rounds_s: dict[str, float] = field(default_factory=dict)
     refused: dict[str, str] = field(default_factory=dict)
+    skipped: Skipping | None = None
 
 
 @dataclass(frozen=True)
@@ -75,6 +77,7 @@ def judged(
     result: Mapping[str, Any],
     *,
     today: tuple[str, Fabric] | None = None,
+    skip_repeats: float | None = None,
     threads: int = 0,
     until: float | None = None,
     progress: Callable[[int, int], object] | None = None,
@@ -89,6 +92,8 @@ def judged(
         What `netloom.plan` answers to it.
     today : (str, Fabric), optional
         The fabric that the site has, and its spec or path: judged as it is, no design of this plan.
+    skip_repeats : float, optional
+        The error allowed where iterations are not simulated again; None: all are.
     threads : int, default 0
         Runs side by side; 0 is one a core.
     until : float, optional
@@ -146,7 +151,7 @@ def judged(
 
     def run(key: tuple[str, str, str, int]) -> _Cell:
         on, a = work[key]
-        return _measured(on, a, places[key[1:]], until)
+        return _measured(on, a, places[key[1:]], until, skip_repeats)
 
     cells = each(work, run, threads=threads, progress=progress)
     rows = []
@@ -168,7 +173,8 @@ def judged(
             }
         )
     routings = dict.fromkeys(routing for design in designs for routing in design.routings)
-    return {"routings": list(routings), "designs": rows}
+    skipped = told_of([cell.skipped for cell in cells.values()])
+    return {"routings": list(routings), "designs": rows, **skipped}
 
 
 _FIRST = {"chosen": 0, "today": 1, "dragonfly": 2}
@@ -208,11 +214,18 @@ def _places(a: Application, order: str, hosts: int, result: Mapping[str, Any]) -
     return placed[: max(1, min(fit, int(MOST_PACKETS / packets)))]
 
 
-def _measured(design: _Design, a: Application, hosts: Sequence[Sequence[int]], until: float | None) -> _Cell:
+def _measured(
+    design: _Design,
+    a: Application,
+    hosts: Sequence[Sequence[int]],
+    until: float | None,
+    skip_repeats: float | None,
+) -> _Cell:
     """What one application takes on one network; what there was no time for is missing."""
     from netloom import _core
 
-    cell, network = _Cell(), design.network
+    skipping = None if skip_repeats is None else Skipping(skip_repeats)
+    cell, network = _Cell(skipped=skipping), design.network
     own = design.which != "today"
 
     tables: dict[str, Routes] = {}
@@ -244,13 +257,19 @@ def _measured(design: _Design, a: Application, hosts: Sequence[Sequence[int]], u
             try:
                 scenario = scenario_of(a.told, network.source, hosts=network.names(hosts))
                 ran = _core.simulate(
-                    scenario, routing, routes=tables.get(routing), time_limit=time_left(until)
+                    scenario,
+                    routing,
+                    routes=tables.get(routing),
+                    time_limit=time_left(until),
+                    skip_repeats=skip_repeats,
                 )
             except NetloomError as error:
                 if own:
                     raise
                 cell.refused[routing] = str(error)
                 continue
+            if cell.skipped is not None:
+                cell.skipped.add(ran)
             if ran.stopped is None:
                 ran_s = ran.end_ps / 1e12
                 # A recorded run waits: its seconds are not those of its bytes.

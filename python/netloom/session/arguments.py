@@ -8,6 +8,8 @@ from typing import Any
 
 from netloom.errors import ArgumentError
 
+_BELOW_1 = math.nextafter(1.0, 0.0)
+
 
 def real(name: str, value: Any, expected: str, least: float = 0.0, most: float = math.inf) -> float:
     """A number of a range.
@@ -45,3 +47,21 @@ def real(name: str, value: Any, expected: str, least: float = 0.0, most: float =
         text = repr(value) if not isinstance(value, int) or abs(value) < 10**60 else "a huge number"
         raise ArgumentError(f"{name}: expected {expected}, found {text[:60]}")
     return number
+
+
+def error_allowed(skip_repeats: float | None) -> float | None:
+    """The error that is allowed where iterations are not simulated again; None: all are simulated.
+
+    Raises
+    ------
+    ArgumentError
+        If it is no share below 1.
+
+    Examples
+    --------
+    >>> error_allowed(0)
+    0.0
+    """
+    if skip_repeats is None:
+        return None
+    return real("skip_repeats", skip_repeats, "a share, 0 to below 1", most=_BELOW_1)

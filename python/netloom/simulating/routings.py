@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import math
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -17,7 +16,7 @@ from netloom.errors import ArgumentError
 from netloom.runs import folder as runs
 from netloom.runs import lock
 from netloom.runs.folder import Recorded
-from netloom.session.arguments import real
+from netloom.session.arguments import error_allowed, real
 from netloom.session.checked import checked
 from netloom.session.faults import fallbacks
 from netloom.session.session import Session
@@ -30,7 +29,6 @@ if TYPE_CHECKING:
     from netloom._core import Scenario, Simulation
 
 Tables = Literal["parquet", "csv"]
-_BELOW_1 = math.nextafter(1.0, 0.0)
 _TABLES_S = 1.0
 """Tables have so many seconds, however short the time limit is: even one of 0 keeps what is there."""
 
@@ -132,10 +130,9 @@ def simulate_routings(
     >>> [run["routing"] for run in result["runs"]]
     ['ftree']
     """
-    if skip_repeats is not None:
-        skip_repeats = real("skip_repeats", skip_repeats, "a share, 0 to below 1", most=_BELOW_1)
-        if checkpoint is not None:
-            raise ArgumentError("skip_repeats: expected no checkpoint beside it")
+    skip_repeats = error_allowed(skip_repeats)
+    if skip_repeats is not None and checkpoint is not None:
+        raise ArgumentError("skip_repeats: expected no checkpoint beside it")
     every = real("checkpoint_every", checkpoint_every, "seconds, 0 to 1e9", most=1e9)
     session = Session(seed=seed, threads=threads, work=work, time_limit=time_limit, progress=progress)
     places = [None if path is None else Path(path) for path in (output, checkpoint)]

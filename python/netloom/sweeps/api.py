@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from netloom import reading
 from netloom.runs.lock import alone_in
+from netloom.session.arguments import error_allowed
 from netloom.session.checked import checked
 from netloom.sweeps import engine, hopeless, summary
 from netloom.sweeps.pool import LocalPool
@@ -79,6 +80,7 @@ def sweep(
     *,
     executor: Submits | None = None,
     workers: int | None = None,
+    skip_repeats: float | None = None,
     progress: Progress | None = None,
 ) -> Swept:
     """Runs a scenario again and again with keys varied; what is in the folder already is not run again.
@@ -93,6 +95,10 @@ def sweep(
         What runs batches: threads, processes, MPI or a cluster. [default: a pool of processes of its own]
     workers : int, optional
         How many batches may be under way. [default: as many as the executor has workers, else one a core]
+    skip_repeats : float, optional
+        Do not simulate iterations that repeat earlier ones again, with this error allowed; 0: exact repeats
+        only, and results are the same. The table has columns `skipped` and `skipped_error`. [default: all is
+        run]
     progress : callable, optional
         Hears, several times a second, of runs that are done, of all, and of the seconds left or None.
 
@@ -119,7 +125,8 @@ def sweep(
     >>> swept.table.to_pandas().groupby("routing").completion_ms.mean()  # doctest: +SKIP
     """
     source, place = Path(path), Path(folder)
-    prepared = prepare(reading.whole(source).decode(errors="replace"), source)
+    text = reading.whole(source).decode(errors="replace")
+    prepared = prepare(text, source, skip_repeats=error_allowed(skip_repeats))
     hopeless.refuse(prepared)
     store = Store(place, prepared.spec, prepared.about)
     count = workers or getattr(executor, "_max_workers", None) or engine.default_workers()

@@ -1,7 +1,8 @@
 """A sweep that is ready to run: its keys are ones of the scenario, and every run has its content's sum.
 
 Invariant: a run's sum covers all that its result depends on: netloom's version, the scenario's text, the
-values of the keys, and the content of every file that the scenario then names.
+values of the keys, the content of every file that the scenario then names, and the error that is allowed
+where iterations are not simulated again.
 """
 
 from __future__ import annotations
@@ -75,7 +76,9 @@ class Prepared:
         return f"{_named_sum(self.about)}-{digest(json.dumps(list(self.keys)).encode())[:_KEY_DIGITS]}"
 
 
-def prepare(text: str, path: Path, expected: str | None = None) -> Prepared:
+def prepare(
+    text: str, path: Path, expected: str | None = None, *, skip_repeats: float | None = None
+) -> Prepared:
     """Reads a sweep and its scenario, and looks whether the scenario has all keys.
 
     Parameters
@@ -87,6 +90,8 @@ def prepare(text: str, path: Path, expected: str | None = None) -> Prepared:
     expected : str, optional
         Its `sum`, as the user was told it: nothing that another scenario names is opened, and what a file
         holds that is another by now is not told.
+    skip_repeats : float, optional
+        The error allowed where iterations are not simulated again; None: all are.
 
     Raises
     ------
@@ -96,7 +101,7 @@ def prepare(text: str, path: Path, expected: str | None = None) -> Prepared:
         If the scenario itself cannot be read.
     """
     try:
-        prepared = _prepared(text, path, expected)
+        prepared = _prepared(text, path, expected, skip_repeats)
     except NetloomError as error:
         if expected is None:
             raise
@@ -119,16 +124,16 @@ def _named_sum(about: Mapping[str, Any]) -> str:
     return digest(json.dumps(told).encode())[:_KEY_DIGITS]
 
 
-def _prepared(text: str, path: Path, expected: str | None) -> Prepared:
+def _prepared(text: str, path: Path, expected: str | None, skip_repeats: float | None) -> Prepared:
     from netloom import __version__, _core
 
-    spec = specs.parse(text, path)
+    spec = dataclasses.replace(specs.parse(text, path), skip_repeats=skip_repeats)
     try:
         reading.refuse_links_of_others(spec.scenario)
         scenario = reading.whole(spec.scenario)
     except OSError as error:
         raise spec.error("scenario", f"scenario: {spec.written}: {error.strerror or error}") from None
-    about = {
+    about: dict[str, Any] = {
         "netloom": __version__,
         "scenario": digest(scenario),
         "sweep": {"text": text, "path": str(path.absolute())},
@@ -150,8 +155,11 @@ def _prepared(text: str, path: Path, expected: str | None) -> Prepared:
         "label": spec.written,
         "folder": str(folder),
         "keep": list(spec.keep),
+        "skip_repeats": skip_repeats,
     }
     about |= {"varied": spec.varied, "keep": list(spec.keep)}
+    if skip_repeats is not None:
+        about["skip_repeats"] = skip_repeats
     return Prepared(given.name, spec, plan, list(_keys(spec, plan, read)), about, given.files)
 
 
@@ -201,7 +209,8 @@ def _keys(spec: Spec, plan: Plan, read: _Reader) -> Iterator[str]:
     files = _Files(plan, read)
     for number in range(spec.size):
         values = spec.values(number)
-        told = [plan["netloom"], plan["text"], sorted(values.items()), files.sums(values)]
+        told: list[Any] = [plan["netloom"], plan["text"], sorted(values.items()), files.sums(values)]
+        told += [] if spec.skip_repeats is None else [spec.skip_repeats]
         yield digest(json.dumps(told).encode())[:_KEY_DIGITS]
 
 

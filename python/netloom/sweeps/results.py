@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from netloom import intervals
+from netloom.simulating.skipping import largest
+from netloom.sweeps.store import SKIPPED
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -26,7 +28,7 @@ def result(
     """The result object."""
     from netloom.sweeps import summary
 
-    return {
+    found = {
         "scenario": prepared.name,
         "runs": outcome.runs,
         "done": outcome.done,
@@ -45,6 +47,9 @@ def result(
         "sensitivity": summary.sensitivity(table, prepared.spec, seed),
         "errors": _errors(table, prepared),
     }
+    if prepared.spec.skip_repeats is not None:
+        found["skipped"] = _skipped(table, prepared.spec.skip_repeats)
+    return found
 
 
 def script_result(
@@ -96,6 +101,20 @@ def _interval(seed: int) -> dict[str, Any]:
         "level": intervals.LEVEL,
         "resamples": intervals.RESAMPLES,
         "seed": seed,
+    }
+
+
+def _skipped(table: pa.Table, allowed: float) -> dict[str, Any]:
+    """What was not simulated, as it repeats what was: of the runs that ended, each once."""
+    columns = [table[name].to_pylist() for name in ("run", *SKIPPED)]
+    by_run = {run: told for run, *told in zip(*columns, strict=True) if told[0] is not None}
+    shares = [share for share, _ in by_run.values()]
+    return {
+        "allowed": allowed,
+        "runs": len(shares),
+        "skipped": sum(share > 0 for share in shares),
+        "share": sum(shares) / len(shares) if shares else 0.0,
+        "error": largest(error for _, error in by_run.values()),
     }
 
 

@@ -12,12 +12,20 @@ from __future__ import annotations
 
 import shlex
 import sys
+from collections.abc import Sequence
 from pathlib import Path
+
+from netloom.sweeps.spec import Spec
 
 MOST_TASKS = 100_000
 
 
-def script(name: str, sweep: Path, total: str, folder: Path, tasks: int) -> str:
+def options_of(spec: Spec) -> list[str]:
+    """What whoever ran the sweep said of its runs: tasks, and who joins their parts, say it again."""
+    return [] if spec.skip_repeats is None else ["--skip-repeats", repr(spec.skip_repeats)]
+
+
+def script(name: str, sweep: Path, total: str, folder: Path, tasks: int, options: Sequence[str] = ()) -> str:
     """The script.
 
     Parameters
@@ -32,10 +40,12 @@ def script(name: str, sweep: Path, total: str, folder: Path, tasks: int) -> str:
         Of the sweep.
     tasks : int
         Of the array.
+    options : sequence of str
+        `options_of` the sweep.
     """
     shown = "".join(letter if letter.isalnum() or letter in "-_." else "-" for letter in name)[:40]
     installed = Path(sys.executable).with_name("netloom")
-    command = [str(installed) if installed.exists() else "netloom", "sweep", "part", "--sum", total]
+    command = [str(installed) if installed.exists() else "netloom", "sweep", "part", "--sum", total, *options]
     command += [str(sweep.absolute()), str(folder.absolute())]
     return f"""#!/bin/sh
 # Runs a sweep of netloom; once all tasks have ended: netloom sweep merge SWEEP FOLDER

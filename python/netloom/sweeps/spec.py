@@ -68,6 +68,9 @@ class Spec:
         Where keys stand, for messages.
     design : Design, optional
         Where the values of `paired` come from, if these are points of ranges.
+    skip_repeats : float, optional
+        The error allowed where iterations that repeat are not simulated again; None: all are. No key of the
+        file: whoever runs the sweep says it.
 
     Examples
     --------
@@ -87,6 +90,7 @@ class Spec:
     cluster: tuple[str, ...] | None
     lines: Mapping[str, int]
     design: Design | None = None
+    skip_repeats: float | None = None
 
     @property
     def varied(self) -> list[str]:

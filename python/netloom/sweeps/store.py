@@ -39,6 +39,9 @@ if TYPE_CHECKING:
     from netloom.sweeps.work import Ended
 
 PARTS, TABLE = "parts", "table.parquet"
+SKIPPED = ("skipped", "skipped_error")
+"""Columns where that was asked for: which share of a run was not simulated, as it repeats what was; and the
+error that was foreseen, null where all that was left out repeats exactly."""
 SCHEMA = "netloom.sweep-folder/1"
 LOST = "its worker "
 """How the error of a run begins that no worker survived: it is run again."""
@@ -64,8 +67,8 @@ class Store:
     spec : Spec
         The sweep.
     about : mapping
-        What the manifest says of it; `netloom`, `scenario` (a sum), `varied` and `keep` say whether what is
-        there belongs to it.
+        What the manifest says of it; `netloom`, `scenario` (a sum), `varied`, `keep` and `skip_repeats` say
+        whether what is there belongs to it.
     task : (int, int), optional
         The number of a task, and of how many: its parts have a folder of their own, others' are not read.
     """
@@ -80,6 +83,10 @@ class Store:
         """Parts that are not what was written; their runs are run again."""
         self.strange: list[str] = []
         """Parts whose columns, or their types, are not this sweep's; the same goes for their runs."""
+
+    @property
+    def _skipped(self) -> Sequence[str]:
+        return () if self.spec.skip_repeats is None else SKIPPED
 
     def prepare(self) -> None:
         """Makes the folder, or takes one of the same sweep.
@@ -140,6 +147,10 @@ class Store:
                 )
                 there = there[:_LONGEST]
                 raise FormatError(f"{self.path}: {words[key].format(there, here)}", str(self.path))
+        there, here = (_skips(about.get("skip_repeats")) for about in (before, self.about))
+        if there != here:
+            told = f"has runs {there}: expected runs {here}, or a new folder"
+            raise FormatError(f"{self.path}: {told}", str(self.path))
 
     def schema(self, *, clocked: bool) -> pa.Schema:
         """The columns of the table; `clocked`: of the parts, with `seconds`."""
@@ -155,6 +166,7 @@ class Store:
         fields += [("run", pa.string()), (SEED, pa.int64())]
         fields += [(key, pa.string()) for key in ("routing", "job", "stopped")]
         fields += [(key, kinds[kept.kind_of(key)]) for key in self.spec.keep]
+        fields += [(name, pa.float64()) for name in self._skipped]
         fields += [("seconds", pa.float64())] if clocked else []
         return pa.schema([*fields, ("error", pa.string())])
 
@@ -166,7 +178,7 @@ class Store:
         columns: list[list[Any]] = [[] for _ in schema.names]
         for key, values, ended in runs:
             first = [_cell(values[name]) for name in self.spec.varied if name not in (SEED, ROUTES)]
-            none = [None, values.get(SEED), None, *(None for _ in self.spec.keep)]
+            none = [None, values.get(SEED), None, *(None for _ in (*self.spec.keep, *self._skipped))]
             for job, seed, *rest in ended["rows"] or [none]:
                 row = [*first, key, seed, values[ROUTES], job, *rest, ended["seconds"], ended["error"]]
                 for column, cell in zip(columns, row, strict=True):
@@ -405,6 +417,11 @@ def table_of(path: Path) -> tuple[pa.Table, Spec]:
         raise FormatError(f"{file}: damaged, or altered: netloom sweep merge writes it again", str(file))
     sweep = about["sweep"]
     return parquet.table(data, str(path / TABLE)), parse(sweep["text"], Path(sweep["path"]))
+
+
+def _skips(error: Any) -> str:
+    """How runs were made, in an error."""
+    return "in full" if error is None else f"with --skip-repeats {error!s:.{_LONGEST}}"
 
 
 def _sealed(document: Mapping[str, Any]) -> bytes:

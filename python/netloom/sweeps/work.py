@@ -48,13 +48,16 @@ class Plan(TypedDict):
     folder: str
     """Where the scenario's files are."""
     keep: Sequence[str]
+    skip_repeats: float | None
+    """The error allowed where iterations are not simulated again; None: all are."""
 
 
 class Ended(TypedDict):
     """One run that has ended."""
 
     rows: list[list[Any]]
-    """A row a job: its name, the seed, why it was stopped, what is kept."""
+    """A row a job: its name, the seed, why it was stopped, what is kept; and where runs may skip, which share
+    was skipped and the error that was foreseen."""
     error: str | None
     seconds: float
 
@@ -95,14 +98,24 @@ def _run(plan: Plan, values: Mapping[str, Any]) -> Ended:
         word = str(values[ROUTES])
         scenario, opened = scenario_of(plan, values)
         opened = opened or bool(scenario.files) or not _is_word(word)
-        ended = _core.simulate(scenario, word, routes=_routes(plan, values, scenario, word), threads=1)
+        skip_repeats = plan["skip_repeats"]
+        ended = _core.simulate(
+            scenario,
+            word,
+            routes=_routes(plan, values, scenario, word),
+            threads=1,
+            skip_repeats=skip_repeats,
+        )
         result = ended.result()
+        told = {} if skip_repeats is None else result["skipped"]
+        skipped = [told["share"], told.get("error")] if told else []
         rows = [
             [
                 job["name"],
                 result["seed"],
                 result["stopped"],
                 *(kept.value(key, result, job) for key in plan["keep"]),
+                *skipped,
             ]
             for job in result["jobs"]
         ]

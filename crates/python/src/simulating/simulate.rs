@@ -76,7 +76,8 @@ pub struct PySimulation {
 /// counted_every_us : float, optional
 ///     Length of the intervals in which links are counted then, microseconds.
 /// messages : sequence of str, default ()
-///     Jobs of which every message is written down (`Simulation.messages`); no state is kept then.
+///     Jobs of which every message is written down (`Simulation.messages`); no state is kept then, and only exact repeats
+///     are left out.
 /// skip_repeats : float, optional
 ///     Iterations that repeat are not simulated again; the error allowed, a share below 1, or 0 for exact repeats alone;
 ///     `skipped` says what was not.

@@ -112,6 +112,31 @@ impl Messages {
         }
     }
 
+    /// Arrivals so far.
+    pub fn arrivals(&self) -> usize {
+        self.arrivals.len()
+    }
+
+    /// What has come from arrival `since` on comes so many times more, each time so much later, ps, with the numbers that are `told` of an arrival
+    /// and a time, counted from 1.
+    pub fn repeat(
+        &mut self,
+        since: usize,
+        (times, every_ps): (u64, u64),
+        told: impl Fn(&Arrival, u64) -> u32,
+    ) {
+        let once = self.arrivals[since..].to_vec();
+        for time in (1..=times).take_while(|_| !once.is_empty()) {
+            for arrival in &once {
+                let number = told(arrival, time);
+                self.arrived(Arrival { number, now_ps: arrival.now_ps + time * every_ps, ..*arrival });
+            }
+            if self.cut {
+                return;
+            }
+        }
+    }
+
     /// The last response to a message has come; of the arrival nothing counts but whose it is.
     pub fn transmitted(&mut self, of: Arrival, transmission: Transmission) {
         if self.wanted[of.job as usize] && self.sent.len() < MOST_ARRIVALS {
@@ -169,6 +194,19 @@ mod tests {
 
     fn arrival(from: u32, number: u32, stage: Stage, now_ps: u64, latency_ps: u64) -> Arrival {
         Arrival { job: 0, from, to: 9, collective: false, number, stage, bytes: 5, now_ps, latency_ps }
+    }
+
+    #[test]
+    fn what_repeats_comes_later_with_the_next_numbers() {
+        let mut messages = Messages::new(1, &[0]);
+        let numbers = |until_ps: u64| {
+            (0..).map(move |k| (k, 10 * u64::from(k) + 5)).take_while(move |it| it.1 < until_ps)
+        };
+        numbers(40).for_each(|(k, now_ps)| messages.arrived(arrival(1, k, Stage::Payload, now_ps, 2)));
+        messages.repeat(2, (3, 20), |arrival, time| arrival.number + 2 * time as u32);
+        let mut whole = Messages::new(1, &[0]);
+        numbers(100).for_each(|(k, now_ps)| whole.arrived(arrival(1, k, Stage::Payload, now_ps, 2)));
+        assert_eq!(messages.finish(|rank| rank), whole.finish(|rank| rank));
     }
 
     #[test]

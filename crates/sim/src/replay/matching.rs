@@ -110,8 +110,8 @@ impl<M> Matching<M> {
     }
 
     /// The same by sender and tag, in order.
-    pub fn early(&self) -> Vec<((u32, u32), &VecDeque<M>)> {
-        let mut all: Vec<_> = self.early.iter().map(|(&key, messages)| (key, messages)).collect();
+    pub fn early_mut(&mut self) -> Vec<((u32, u32), &mut VecDeque<M>)> {
+        let mut all: Vec<_> = self.early.iter_mut().map(|(&key, messages)| (key, messages)).collect();
         all.sort_unstable_by_key(|&(key, _)| key);
         all
     }

@@ -8,7 +8,7 @@ from cyclopts import Parameter
 
 from netloom.cli.noise import report
 from netloom.cli.shared.exits import UsageError
-from netloom.cli.shared.options import Searching, within
+from netloom.cli.shared.options import SKIP_REPEATS, Searching, within
 from netloom.cli.shared.run import Run
 from netloom.cli.simulate.command import overrides_of
 from netloom.errors import ArgumentError
@@ -28,6 +28,7 @@ def noise(
     set_: Annotated[list[str] | None, Parameter(name="--set")] = None,
     seeds: Annotated[int, within(1, MOST_SEEDS)] = 1,
     leave_out: LeaveOut = "likely",
+    skip_repeats: Annotated[float | None, SKIP_REPEATS] = None,
     options: Searching | None = None,
 ) -> int:
     """Measure what neighbours do to a job, message by message.
@@ -57,6 +58,9 @@ def noise(
     leave_out
         Which other jobs are left out in turn, to see what a job gains without each: `likely` (the three
         behind whose bytes it waits longest, or all if there are no more), `all` or `none`.
+    skip_repeats
+        Do not simulate iterations that repeat earlier ones again. The value is the error that is allowed, a
+        share; 0: exact repeats only, and the result is the same.
     options
         Common options; `-o` writes the result (.json, .csv).
     """
@@ -71,7 +75,7 @@ def noise(
         check(given, job, seeds)
     except ArgumentError as error:
         raise UsageError(f"--{error}") from None
-    result = of_scenario(run, given, job, seeds, leave_out)
+    result = of_scenario(run, given, job, seeds, leave_out, skip_repeats)
     if result["stopped"] is not None:
         run.note(f"stopped: {report.left_of(result)}", kind="warning")
     return run.finish(

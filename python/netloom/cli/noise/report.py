@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from netloom.cli.shared import render
-from netloom.cli.simulate.report import number
+from netloom.cli.simulate.report import all_skipped, number
 from netloom.shown.legend import link_name
 
 _RANKED = 3
@@ -91,6 +91,11 @@ def text(result: Mapping[str, Any]) -> str:
         if (looked := one["recorded"]) is not None and not looked["whole"]:
             when = f"waiting was seen from {looked['from_us']:.1f} to {looked['to_us']:.1f} µs"
             tail.append((one["routing"], when))
+    tail += [
+        ("skipped", f"{one['routing']}: {all_skipped(one['skipped'])}")
+        for one in result["runs"]
+        if "skipped" in one
+    ]
     if result["not_run"]:
         tail.append(("not run", ", ".join(result["not_run"])))
     if result["stopped"] is not None:

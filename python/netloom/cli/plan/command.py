@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from netloom.cli.plan import report
 from netloom.cli.shared.exits import UsageError
 from netloom.cli.shared.guard import TooLate
-from netloom.cli.shared.options import Computing, within
+from netloom.cli.shared.options import SKIP_REPEATS, Computing, within
 from netloom.cli.shared.run import Run
 from netloom.findings import finding
 from netloom.session.sources import ending, is_stdin
@@ -49,6 +49,7 @@ def plan(
     today: str | None = None,
     failures: bool = False,
     dragonflies: Annotated[float | None, within(0.0, 10_000.0)] = None,
+    skip_repeats: Annotated[float | None, SKIP_REPEATS] = None,
     options: Computing | None = None,
 ) -> int:
     """Which network for a machine that is to be bought, and for which applications.
@@ -71,6 +72,10 @@ def plan(
         Tell what is left of throughput after the worst cable, spine and core, and after 1 % of cables.
     dragonflies
         Set dragonflies in one front with the trees, with cables of so many metres within a group.
+    skip_repeats
+        Of runs packet by packet (`--by-packets`, `--today`), do not simulate iterations that repeat earlier
+        ones again. The value is the error that is allowed, a share; 0: exact repeats only, and the result is
+        the same.
     options
         Common options; `--seed` overrides the plan's, `-o` writes the result (.json, .csv), or a page for a
         tender (.html, .md).
@@ -80,6 +85,8 @@ def plan(
     from netloom.planning.dragonflies import dragonflies as of_groups
     from netloom.planning.judged import judged
 
+    if skip_repeats is not None and not by_packets and today is None:
+        raise UsageError("--skip-repeats is of runs: expected --by-packets or --today")
     if is_stdin(str(plan)):
         raise UsageError("a plan cannot come from standard input: its paths are relative to it")
     options = options or Computing()
@@ -113,7 +120,13 @@ def plan(
     if by_packets or has is not None:
         with run.timed("judge"), run.progress("judge") as progress:
             result["judged"] = judged(
-                plan, result, today=has, threads=options.threads, until=until(), progress=progress
+                plan,
+                result,
+                today=has,
+                skip_repeats=skip_repeats,
+                threads=options.threads,
+                until=until(),
+                progress=progress,
             )
     if failures:
         with run.timed("failures"), run.progress("failures") as progress:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from netloom.cli.shared import render
+from netloom.cli.simulate.report import all_skipped
 from netloom.planning.failures import called
 
 SHOWN = 12
@@ -52,6 +53,8 @@ def text(result: Mapping[str, Any]) -> str:
     parts += ["", *TERMS, *_dragonflies(result), "", _applications(result)]
     if result["judged"]:
         parts += ["", _judged(result), *_apart(result["judged"])]
+        if "skipped" in result["judged"]:
+            parts.append(f"skipped: {all_skipped(result['judged']['skipped'])}")
     parts += _failures(result)
     parts += ["", _growth(result)]
     return "\n".join(parts) + render.findings(result["findings"])

@@ -34,6 +34,8 @@ COMMON = Group("Common options", sort_key=9)
 """What every verb has: in the help below what is a verb's own."""
 
 _U64 = within(0, 2**64 - 1)
+SKIP_REPEATS = Parameter(validator=validators.Number(gte=0, lt=1))
+"""The error allowed where iterations are not simulated again, a share."""
 COUNT = within(0, 2**31 - 1)
 """How many of something: no fabric has more."""
 COUNTS = Parameter(converter=lambda _, tokens: [_count(token) for token in tokens])

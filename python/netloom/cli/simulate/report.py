@@ -85,6 +85,19 @@ def _skipped(routing: str, skipped: Mapping[str, Any]) -> tuple[str, str]:
     )
 
 
+def all_skipped(told: Mapping[str, Any]) -> str:
+    """What several simulations left out, and why some of them were run in full."""
+    what = f"{100 * told['share']:.1f} % of the time of {render.count(told['runs'])} simulations"
+    what += at_most(told["error"])
+    full = [f"{render.count(one['runs'])}: {one['reason']}" for one in told["reasons"]]
+    return what + (f"; in full {', '.join(full)}" if full else "")
+
+
+def at_most(error: float | None) -> str:
+    """Where what was left out is only near: how wrong figures may be."""
+    return "" if error is None else f", error at most {100 * error:.2g} %"
+
+
 def _table(found: Sequence[Mapping[str, Any]], model: str) -> str:
     packets = model == "packet"
     header = ["routing", "job", "complete (ms)", "ratio", "latency mean (µs)", "p99", "max"]

@@ -11,7 +11,7 @@ from netloom import extras
 from netloom.cli.shared import guard, options
 from netloom.cli.shared.exits import UsageError
 from netloom.cli.shared.guard import TooLate
-from netloom.cli.shared.options import Options, Seeded, SeededProduct
+from netloom.cli.shared.options import SKIP_REPEATS, Options, Seeded, SeededProduct
 from netloom.cli.shared.run import Run
 from netloom.cli.shared.unfit import exclude, named, refuse
 from netloom.cli.sweep import report
@@ -34,6 +34,7 @@ def run(
     workers: Annotated[int, options.within(0, 4096)] = 0,
     dask: str | None = None,
     slurm: Annotated[Path | None, options.OUTPUT_PATH] = None,
+    skip_repeats: Annotated[float | None, SKIP_REPEATS] = None,
     options: SeededProduct | None = None,
 ) -> int:
     """Run a scenario again and again with keys varied, and write all as one table.
@@ -52,6 +53,10 @@ def run(
         Run on the workers of this Dask scheduler, `tcp://HOST:8786`.
     slurm
         Run nothing; write a job array for `sbatch` here. `netloom sweep merge` joins its results.
+    skip_repeats
+        Do not simulate iterations that repeat earlier ones again. The value is the error that is allowed, a
+        share; 0: exact repeats only, and results are the same. The table has columns `skipped` and
+        `skipped_error`.
     options
         Common options; `-o` is the sweep's folder, with `table.parquet`.
     """
@@ -67,7 +72,7 @@ def run(
         run.also_writes(slurm, "--slurm")
     check_folder(options.output)
     text = run.read("sweep", str(sweep)).decode(errors="replace")
-    prepared = _prepared(run, text, sweep)
+    prepared = _prepared(run, text, sweep, skip_repeats=skip_repeats)
     with run.timed("read"):
         hopeless.refuse(prepared)
     store = Store(options.output, prepared.spec, prepared.about)
@@ -91,6 +96,7 @@ def part(
     *,
     workers: Annotated[int, options.within(0, 4096)] = 1,
     sum_: str | None = None,
+    skip_repeats: Annotated[float | None, SKIP_REPEATS] = None,
     options: Options | None = None,
 ) -> int:
     """Run one part of a sweep, as a task of a job array.
@@ -113,6 +119,8 @@ def part(
     sum_
         What the sweep, its scenario and all files that they name sum up to, as the job script has it: if one
         has changed since, nothing is run.
+    skip_repeats
+        As in `netloom sweep run` that wrote the script.
     options
         Common options.
     """
@@ -120,7 +128,7 @@ def part(
     if number >= count:
         raise UsageError(f"part {number} of {count}: expected a number from 0 to {count - 1}")
     run = Run("sweep-part", options or Options(), product=False)
-    prepared, store = _of_folder(run, sweep, folder, sum_, task=(number, count))
+    prepared, store = _of_folder(run, sweep, folder, sum_, task=(number, count), skip_repeats=skip_repeats)
     numbers = range(number, prepared.spec.size, count)
     run.finishing()
     with _executor(run, None, workers) as (executor, under_way, look):
@@ -135,7 +143,14 @@ def part(
     )
 
 
-def merge(sweep: Path, folder: Path, /, *, options: Seeded | None = None) -> int:
+def merge(
+    sweep: Path,
+    folder: Path,
+    /,
+    *,
+    skip_repeats: Annotated[float | None, SKIP_REPEATS] = None,
+    options: Seeded | None = None,
+) -> int:
     """Join the results of a sweep's parts to one table.
 
     Parameters
@@ -144,6 +159,8 @@ def merge(sweep: Path, folder: Path, /, *, options: Seeded | None = None) -> int
         The sweep (.toml).
     folder
         The sweep's folder.
+    skip_repeats
+        As the parts were run.
     options
         Common options; `-o` writes the result (.json, .csv, else text).
     """
@@ -151,7 +168,7 @@ def merge(sweep: Path, folder: Path, /, *, options: Seeded | None = None) -> int
     from netloom.sweeps.engine import Outcome
 
     run = Run("sweep", options or Seeded(), product=False)
-    prepared, store = _of_folder(run, sweep, folder)
+    prepared, store = _of_folder(run, sweep, folder, skip_repeats=skip_repeats)
     with alone_in(folder):
         store.prepare()
         run.keeps()
@@ -178,14 +195,17 @@ def _script(run: Run, prepared: Prepared, store: Store, script: Path, tasks: int
         store.prepare()
         store.join()
         done, failed = store.done()
-    made = slurm.script(prepared.name, prepared.spec.path, prepared.sum, store.path, tasks)
+    more = slurm.options_of(prepared.spec)
+    made = slurm.script(prepared.name, prepared.spec.path, prepared.sum, store.path, tasks, more)
     written = run.write(made.encode(errors="surrogateescape"), script)
     there = sum(key in done for key in prepared.keys)
     by = {"engine": "slurm", "workers": tasks}
     told = (len(prepared.keys), there, there, sum(key in failed for key in prepared.keys))
     result = results.script_result(prepared, told, by, written, run.seed)
     return run.finish(
-        result, lambda: report.script_text(result, str(prepared.spec.path), str(store.path)), findings=False
+        result,
+        lambda: report.script_text(result, str(prepared.spec.path), str(store.path), more),
+        findings=False,
     )
 
 
@@ -283,11 +303,13 @@ def _tell_damaged(run: Run, store: Store) -> None:
         run.note(f"{store.path / PARTS / name}: {told}", kind="warning")
 
 
-def _prepared(run: Run, text: str, sweep: Path, expected: str | None = None) -> Prepared:
+def _prepared(
+    run: Run, text: str, sweep: Path, expected: str | None = None, *, skip_repeats: float | None
+) -> Prepared:
     from netloom.sweeps.preparation import prepare
 
     with run.timed("read"):
-        prepared = prepare(text, sweep, expected)
+        prepared = prepare(text, sweep, expected, skip_repeats=skip_repeats)
     run.read("scenario", str(prepared.spec.scenario))
     for role, path in prepared.files:
         run.read(role, str(path))
@@ -295,13 +317,19 @@ def _prepared(run: Run, text: str, sweep: Path, expected: str | None = None) -> 
 
 
 def _of_folder(
-    run: Run, sweep: Path, path: Path, expected: str | None = None, task: tuple[int, int] | None = None
+    run: Run,
+    sweep: Path,
+    path: Path,
+    expected: str | None = None,
+    task: tuple[int, int] | None = None,
+    *,
+    skip_repeats: float | None,
 ) -> tuple[Prepared, Store]:
     """A sweep, and its folder that was made already."""
     if is_stdin(str(sweep)):
         raise UsageError("a sweep names files beside it: it cannot be -")
     text = run.read("sweep", str(sweep)).decode(errors="replace")
-    prepared = _prepared(run, text, sweep, expected)
+    prepared = _prepared(run, text, sweep, expected, skip_repeats=skip_repeats)
     store = Store(path, prepared.spec, prepared.about, task)
     store.join_in(same_text=expected is not None)
     return prepared, store

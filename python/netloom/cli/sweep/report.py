@@ -8,12 +8,13 @@ from typing import Any
 
 from netloom import intervals
 from netloom.cli.shared import render
+from netloom.cli.simulate.report import at_most
 
 _MOST = 40
 """Groups that the text has; the result has all."""
 
 
-def script_text(result: Mapping[str, Any], sweep: str, folder: str) -> str:
+def script_text(result: Mapping[str, Any], sweep: str, folder: str, options: Sequence[str]) -> str:
     """What is to be done with the script."""
     count = render.count
     script = shlex.quote(str(result["script"]))
@@ -23,7 +24,7 @@ def script_text(result: Mapping[str, Any], sweep: str, folder: str) -> str:
             ("sweep", f"{result['scenario']}: {count(left)} of {count(result['runs'])} runs to do"),
             ("script", f"{result['script']}, an array of {count(result['workers'])} tasks"),
             ("now", f"sbatch {script}"),
-            ("then", shlex.join(["netloom", "sweep", "merge", sweep, folder])),
+            ("then", shlex.join(["netloom", "sweep", "merge", sweep, folder, *options])),
         ]
     )
 
@@ -57,6 +58,11 @@ def text(result: Mapping[str, Any]) -> str:
         ("sweep", f"{result['scenario']}: {_done(result)}"),
         ("table", f"{result['table']}, {count(result['rows'])} rows"),
     ]
+    if "skipped" in result:
+        told = result["skipped"]
+        what = f"{100 * told['share']:.1f} % of the simulated time in the mean of {count(told['runs'])} runs"
+        what += f", {count(told['skipped'])} of which left something out"
+        head.append(("skipped", what + at_most(told["error"])))
     parts = [render.pairs(head)]
     if result["groups"]:
         parts.append(f"mean and its {level} interval ({result['interval']['method']})\n{_groups(result)}")

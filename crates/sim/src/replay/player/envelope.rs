@@ -38,6 +38,8 @@ struct Mark(u32);
 const PART: u32 = 0b11;
 const FORGOTTEN: u32 = 0b100;
 const NUMBER_FROM: u32 = 3;
+/// The bits that numbers have.
+pub(super) const NUMBERS: u32 = u32::MAX >> NUMBER_FROM;
 
 impl Envelope {
     /// A message from one rank to another, with a number. Nobody waits for the leaving of one that is `forgotten`.
@@ -76,6 +78,11 @@ impl Envelope {
     /// starts over.
     pub(super) fn number(self) -> u32 {
         self.mark.0 >> NUMBER_FROM
+    }
+
+    /// The same part of the message that its sender sends so many later.
+    pub(super) fn moved_on(self, more: u32) -> Self {
+        Self { mark: Mark(self.mark.0.wrapping_add(more << NUMBER_FROM)), ..self }
     }
 
     /// Whether a collective sent it.

@@ -83,7 +83,7 @@ impl Split for Player {
     }
 
     fn visit_token(&self, visit: &mut Visit, token: &mut Envelope) {
-        self.visit_envelope(visit, *token);
+        self.visit_envelope(visit, token);
     }
 
     fn visit_series(&self, visit: &mut Visit, series: &mut Series) {

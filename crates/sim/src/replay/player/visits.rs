@@ -1,10 +1,11 @@
 //! What changes in a [`Player`], visited; and where its jobs begin an iteration.
 //!
-//! Steps count from the iteration of their job's first rank, if their rank's program repeats there. Numbers of messages are left out: nothing
-//! but random choices and what is written down depends on them, and such runs are not looked through.
+//! Steps count from the iteration of their job's first rank, if their rank's program repeats there. Numbers of messages count back from how many
+//! their sender has sent. So what is written down of messages can be moved on: what arrived in a period arrives in each of the next ones.
 
 use std::collections::BTreeMap;
 
+use super::envelope::NUMBERS;
 use super::{Envelope, Matching, Player};
 use crate::program::Series;
 use crate::repeats::{Iteration, Visit};
@@ -17,6 +18,8 @@ pub(super) struct Cycles {
     of: Vec<Option<Cycle>>,
     /// The rank whose next iteration is a pause, and its first step.
     next: Option<(u32, u64)>,
+    /// At a visit, by rank of all jobs and kind of message: how many it has sent, and by how many it is moved on.
+    sends: Vec<[(u32, u64); 2]>,
 }
 
 impl Cycles {
@@ -36,8 +39,8 @@ impl Player {
         if self.jobs.iter().any(|job| job.script.tasks().is_some()) {
             return Err("a job is a graph of tasks");
         }
-        if self.messages.is_some() || self.log.is_some() {
-            return Err("messages are written down");
+        if self.log.is_some() {
+            return Err("what ranks do is written down");
         }
         if self.jobs.iter().any(|job| job.modes.chooses().is_some()) {
             return Err("modes are chosen message by message");
@@ -93,6 +96,7 @@ impl Player {
             }));
         }
         let mut ranks = std::mem::take(&mut self.ranks);
+        self.cycles.sends.clear();
         for (r, rank) in (0..).zip(&mut ranks) {
             let super::Rank {
                 // Given.
@@ -111,7 +115,6 @@ impl Player {
                 leaving,
                 unclaimed,
                 step,
-                matching,
                 tallies,
                 inner,
                 rounds,
@@ -119,10 +122,11 @@ impl Player {
                 end_ps,
                 waits_since_ps,
                 sends,
+                // Visited below, when it is known by how many all ranks' sends are moved on.
+                matching: _,
             } = rank;
             visit.same(&(open, waits, paid, talks, leaving, unclaimed, inner, end_ps));
             visit.step(step, *job as usize, self.cycle(r));
-            self.visit_matching(visit, matching);
             let open = tallies.iter().map(|(key, tally)| (*key, tally.complete.wrapping_sub(tally.waited)));
             visit.same(&open.filter(|&(_, left)| left != 0).collect::<BTreeMap<_, _>>());
             let mut counted = u64::from(*rounds);
@@ -130,12 +134,9 @@ impl Player {
             *rounds = counted as u32;
             visit.past(round_ps);
             visit.time(waits_since_ps);
-            for sends in sends {
-                let mut counted = u64::from(*sends);
-                visit.count(&mut counted);
-                *sends = counted as u32;
-            }
+            self.cycles.sends.push(sends.each_mut().map(|sends| moved_on(visit, sends)));
         }
+        ranks.iter_mut().for_each(|rank| self.visit_matching(visit, &mut rank.matching));
         self.ranks = ranks;
         visit.same(&(&self.running, &self.under_way));
         self.latencies.iter_mut().for_each(|latencies| visit.latencies(latencies));
@@ -145,31 +146,62 @@ impl Player {
             visit.count(messages);
             visit.count(bytes);
         }
+        self.visit_written_down(visit);
         if !visit.looks() {
             self.next_pause();
         }
     }
 
-    fn visit_matching(&self, visit: &mut Visit, matching: &Matching<Envelope>) {
+    /// What was written down of messages: what arrived since the earlier look arrives again, so many times.
+    fn visit_written_down(&mut self, visit: &mut Visit) {
+        let Some(messages) = &mut self.messages else { return };
+        let count = messages.arrivals() as u64;
+        let mut counted = count;
+        visit.count(&mut counted);
+        let times = visit.times();
+        if let Some(in_one) = (counted - count).checked_div(times) {
+            let sends = &self.cycles.sends;
+            let more = |from: u32, collective: bool| sends[from as usize][usize::from(collective)].1 / times;
+            messages.repeat((count - in_one) as usize, (times, visit.by_ps() / times), |arrival, time| {
+                let more = more(arrival.from, arrival.collective).wrapping_mul(time) as u32;
+                arrival.number.wrapping_add(more) & NUMBERS
+            });
+        }
+    }
+
+    fn visit_matching(&self, visit: &mut Visit, matching: &mut Matching<Envelope>) {
         visit.same(&matching.open_receives());
-        let early = matching.early();
+        let early = matching.early_mut();
         visit.same(&early.len());
         for (key, messages) in early {
             visit.same(&(key, messages.len()));
-            messages.iter().for_each(|envelope| self.visit_envelope(visit, *envelope));
+            messages.iter_mut().for_each(|envelope| self.visit_envelope(visit, envelope));
         }
     }
 
     /// [`Split::visit_token`](crate::Split::visit_token).
-    pub(super) fn visit_envelope(&self, visit: &mut Visit, envelope: Envelope) {
-        let Envelope { from, to, tag, bytes, .. } = envelope;
-        visit.same(&(from, to, tag, bytes, envelope.part() as u8, envelope.is_forgotten()));
+    pub(super) fn visit_envelope(&self, visit: &mut Visit, envelope: &mut Envelope) {
+        let Envelope { from, to, tag, bytes, .. } = *envelope;
+        let (sent, more) = self.cycles.sends[from as usize][usize::from(envelope.is_collective())];
+        let back = sent.wrapping_sub(envelope.number()) & NUMBERS;
+        visit.same(&(from, to, tag, bytes, envelope.part() as u8, envelope.is_forgotten(), back));
+        *envelope = envelope.moved_on(more as u32);
     }
 
     /// [`Split::visit_series`](crate::Split::visit_series).
     pub(super) fn visit_series_of(&self, visit: &mut Visit, series: &mut Series) {
-        let Series { from, lane, of, next, number: _, left } = series;
-        visit.same(&(*from, *lane, *of, *left));
+        let Series { from, lane, of, next, number, left } = series;
+        let [(sent, more), _] = self.cycles.sends[*of as usize];
+        visit.same(&(*from, *lane, *of, *left, sent.wrapping_sub(*number)));
+        *number = number.wrapping_add(more as u32);
         visit.step(next, self.ranks[*of as usize].job as usize, self.cycle(*of));
     }
+}
+
+/// How many messages a rank has sent, and by how many a visit moves that on.
+fn moved_on(visit: &mut Visit, sends: &mut u32) -> (u32, u64) {
+    let (sent, mut counted) = (*sends, u64::from(*sends));
+    visit.count(&mut counted);
+    *sends = counted as u32;
+    (sent, counted - u64::from(sent))
 }
