@@ -216,8 +216,7 @@ fn congestion_controls_go_on_too() {
                 congestion: Some(Congestion::new(control.clone(), seed)),
                 ..Config::infiniband()
             };
-            let case =
-                Case { fabric, config, choice: choice.clone(), jobs: rivals, seed, measured: seed % 4 < 2 };
+            let case = Case { fabric, config, choice: choice.clone(), jobs: rivals, seed, measured: false };
             broken += case.every_way_agrees(&[(1, 1)]);
             held += u32::from(case.run((1, 1), None, &Control::new()).1.unwrap().held_ps > 0);
         }

@@ -151,6 +151,9 @@ def simulate(
     result, _ = of_routings(
         run, given, options.output, checkpoint, every=every, tables=tables, skip=skip_repeats is not None
     )
+    if options.format == "csv":
+        for what, told in report.skipped(result):
+            run.note(f"{what}: {told}")
     return run.finish(
         result,
         lambda: report.text(result),
