@@ -59,8 +59,8 @@ def test_a_solver_is_simulated_for_a_few_iterations(tmp_path):
 @pytest.mark.parametrize(
     ("text", "word", "reason"),
     [
-        (HALO.format(iterations=20, more=""), "ecmp:pairs=4", "routes are chosen packet by packet"),
-        (HALO.format(iterations=20, more=""), "adaptive", "routes are chosen packet by packet"),
+        (HALO.format(iterations=20, more=""), "ecmp:pairs=4", "the routing can choose packet by packet"),
+        (HALO.format(iterations=20, more=""), "adaptive", "the routing can choose packet by packet"),
         (HALO.format(iterations=2, more=""), None, "no program does the same again and again"),
         (
             HALO.format(iterations=20, more="[measure]\ncounters_every_us = 10\n"),
@@ -118,6 +118,77 @@ def test_the_library_skips_too(tmp_path):
             simulate_routings(path, skip_repeats=wrong)
 
 
+SIDE_BY_SIDE = """name = "pair"
+fabric = "two-level:leaves=8,hosts=4,spines=4"
+profile = "{profile}"
+routes = ["ftree"]
+{more}
+"""
+
+
+def beside(*jobs: str, profile: str = "infiniband", more: str = "") -> str:
+    """Jobs of four ranks each, one after another in the fabric."""
+    text = SIDE_BY_SIDE.format(profile=profile, more=more)
+    for number, job in enumerate(jobs):
+        text += f'[[job]]\nname = "j{number}"\nranks = 4\n{job}\n'
+    return text
+
+
+@pytest.mark.parametrize("profile", ["codes", "infiniband"])
+@pytest.mark.parametrize(
+    "program",
+    [
+        'kind = "halo", shape = [4, 1, 1], face_bytes = 700, iterations = 60',
+        'kind = "ping-pong", bytes = 700, iterations = 60',
+        'kind = "stencil", shape = [2, 2, 1], bytes = 700, messages = 2, iterations = 60',
+        'kind = "exchange", pattern = "shift:1", bytes = 700, iterations = 60',
+    ],
+)
+def test_ranks_that_do_not_pause_between_iterations_repeat_too(tmp_path, profile, program):
+    """Calls take no time, and nothing is computed: a rank is at the end of an iteration when it begins it."""
+    text = beside(f"program = {{ {program} }}", profile=profile, more="[software]\ncall_ns = 0\n")
+    found = both(read(tmp_path, text))
+    assert found["iterations"] >= 45, found
+
+
+def test_a_job_repeats_until_another_begins_and_after_that(tmp_path):
+    halo = 'kind = "halo", shape = [2, 2, 1], face_bytes = 5000, iterations = {n}, compute_us = 5'
+    first, second = (f"program = {{ {halo.format(n=n)} }}" for n in (400, 100))
+    alone = _core.simulate(read(tmp_path, beside(first))).end_ps
+    for share in (0.5, 0.9):
+        late = f"start_us = {alone * share * 1e-6}\n{second}"
+        found = both(read(tmp_path, beside(first, late)))
+        # Simulated are the beginning, some iterations beside the other job, and some after it.
+        assert (found["job"], found["reason"]) == ("j0", None)
+        assert found["iterations"] >= 340, found
+
+
+def test_iterations_of_a_job_that_goes_on_alone_are_its_own(tmp_path):
+    halo = 'kind = "halo", shape = [2, 2, 1], face_bytes = 5000, iterations = {n}, compute_us = 5'
+    found = both(read(tmp_path, beside(*(f"program = {{ {halo.format(n=n)} }}" for n in (50, 500)))))
+    assert found["job"] == "j0"
+    assert 30 <= found["iterations"] <= 50
+    assert found["share"] > 0.9
+
+
+@pytest.mark.parametrize("ratio", [(2, 5), (3, 5), (5, 7), (4, 7), (7, 5), (5, 2), (7, 8)])
+def test_jobs_whose_iterations_are_in_a_ratio(tmp_path, ratio):
+    halo = 'kind = "halo", shape = [2, 2, 1], face_bytes = 500, iterations = {n}, compute_us = {us}'
+    job = f"program = {{ {halo.format(n=20, us=10)} }}"
+    exchange_us = both(read(tmp_path, beside(job)))["period_ms"] * 1e3 - 10
+    jobs = (f"program = {{ {halo.format(n=600 // k, us=round(10 * k - exchange_us, 6))} }}" for k in ratio)
+    found = both(read(tmp_path, beside(*jobs)))
+    assert found["period_iterations"] == ratio[1]
+    assert found["share"] > 0.6, found
+
+
+def test_csv_has_a_note_of_what_was_skipped(netloom, write):
+    path = write("halo.toml", HALO.format(iterations=100, more=""))
+    ran = netloom("simulate", path, "--skip-repeats", "0", "--format", "csv")
+    assert "note: skipped: ftree: 95 iterations of solver" in ran.err
+    assert "skipped" not in ran.out
+
+
 def drawn(rng: random.Random) -> str:
     """One or two programs that iterate, some of which drift, perhaps beside one that starts over."""
     size = rng.choice([1, 8, 700, 2048, 5000, 16384, 40000])
@@ -144,9 +215,10 @@ def drawn(rng: random.Random) -> str:
     text += f'profile = "{rng.choice(["codes", "infiniband"])}"\n'
     text += f'routes = ["{rng.choice(["ftree", "minhop", "updn", "ftree", "ftree", "random"])}"]\n'
     text += f"seed = {rng.randrange(100)}\n" + rng.choice(["", "", "[hardware]\nlanes = 2\n"])
-    text += rng.choice(["", "", "[software]\neager_bytes = 4096\n"])
+    text += rng.choice(["", "", "[software]\neager_bytes = 4096\n", "[software]\ncall_ns = 0\n"])
     for job in range(rng.choice([1, 1, 2])):
         text += f'[[job]]\nname = "j{job}"\nranks = 16\nallocation = "random"\n'
+        text += rng.choice(["", "", f"start_us = {rng.randrange(300)}\n"])
         text += f"program = {{ {rng.choice(programs)} }}\n"
     if rng.random() < 0.25:
         text += '[[job]]\nname = "bully"\nranks = 16\nallocation = "random"\nuntil = "j0"\n'

@@ -66,8 +66,8 @@ pub use record::{
 };
 pub use repeats::{Iteration, Skipped, Visit};
 pub use replay::{
-    Algorithm, Algorithms, Collective, Envelope, Job, JobTimes, Kind, Offered, Op, OpenLoop, Player, Replay,
-    Script, SentBy, Sight, Software, Spent, Tasks, algorithms_of, sends,
+    Algorithm, Algorithms, Collective, Cycle, Envelope, Job, JobTimes, Kind, Offered, Op, OpenLoop, Player,
+    Replay, Script, SentBy, Sight, Software, Spent, Tasks, algorithms_of, sends,
 };
 pub use run::{Deadlock, JobOutcome, Model, Outcome, Setup, simulate, simulate_observed};
 pub use scheme::{PerPacket, Scheme};

@@ -314,7 +314,17 @@ pub trait Split: Program + Clone {
         None
     }
 
-    /// All that changes; see [`Visit`].
+    /// When the next job begins after `now_ps`; `None`: none does.
+    fn begins_ps(&self, _now_ps: u64) -> Option<u64> {
+        None
+    }
+
+    /// Whether this timer is one with which a job begins after `now_ps`.
+    fn is_beginning(&self, _token: u32, _now_ps: u64) -> bool {
+        false
+    }
+
+    /// All that changes; see [`Visit`]. Jobs that have not begun change nothing.
     fn visit(&mut self, _visit: &mut Visit) {}
 
     /// A token, as part of what changes.

@@ -24,9 +24,9 @@ pub struct Skipped {
     pub period_iterations: u64,
     /// See `period_iterations`.
     pub period_ps: u64,
-    /// Iterations that were not simulated.
+    /// Iterations of that job that were not simulated.
     pub iterations: u64,
-    /// Their time, ps.
+    /// The time that was not, those of other jobs included, ps.
     pub time_ps: u64,
     /// Why nothing was skipped; `None` if something was.
     pub reason: Option<&'static str>,

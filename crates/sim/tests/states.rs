@@ -4,12 +4,12 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 
 use netloom_model::rng::{Stream, below, stream};
-use netloom_model::{Control, Fabric, Requirement, Schedule, StopReason, Task};
+use netloom_model::{Control, Fabric, HostId, Requirement, Schedule, StopReason, Task};
 use netloom_routing::{Engine, EngineOptions, PathSet, Steering, route};
 use netloom_sim::choice::{Adaptive, AdaptiveRemote, ByTable, RandomPerPacket, Steer, sees};
 use netloom_sim::{
-    Choice, Config, End, Job, Keeping, Measure, Nobody, Observer, Pairs, Player, SimError, Software,
-    SteerOptions, Steered, Tasks, Terms, run_network,
+    Choice, Config, Congestion, ControlKind, Dcqcn, End, Halo, IbCc, Job, Keeping, Managed, Measure, Nobody,
+    Observer, Pairs, Player, Qcn, SimError, Software, SteerOptions, Steered, Tasks, Terms, run_network,
 };
 use netloom_testkit::any_fabric;
 use netloom_testkit::cases::star;
@@ -18,6 +18,9 @@ use netloom_topology::{detect, generate};
 use crate::common::AtOnce;
 use crate::conservation::configs;
 use crate::partitions::{Shown, jobs, shown, software};
+
+/// What a run shows, and what its congestion control did.
+type Seen = (Shown, Option<Managed>);
 
 /// What is run, but for how.
 struct Case<'a, C> {
@@ -31,7 +34,7 @@ struct Case<'a, C> {
 }
 
 impl<C: Choice + Clone> Case<'_, C> {
-    fn run(&self, (partitions, threads): (usize, usize), keep: Option<&Keeping>, control: &Control) -> Shown {
+    fn run(&self, (partitions, threads): (usize, usize), keep: Option<&Keeping>, control: &Control) -> Seen {
         let jobs = (self.jobs)(self.fabric, &mut stream(self.seed, 7));
         let count = jobs.len();
         let measure = Measure {
@@ -50,12 +53,14 @@ impl<C: Choice + Clone> Case<'_, C> {
             control,
         };
         let player = Player::new(jobs, software());
-        let finished = run_network(self.fabric, self.config, self.choice.clone(), player, |_| Nobody, &terms);
-        shown(finished.unwrap(), count)
+        let finished =
+            run_network(self.fabric, self.config, self.choice.clone(), player, |_| Nobody, &terms).unwrap();
+        let managed = finished.managed.clone();
+        (shown(finished, count), managed)
     }
 
     /// Broken off again and again, at looks that `draw` counts, each time taken up in a new network; and how often that was.
-    fn in_pieces(&self, division: (usize, usize), draw: &mut dyn FnMut() -> u64) -> (Shown, u32) {
+    fn in_pieces(&self, division: (usize, usize), draw: &mut dyn FnMut() -> u64) -> (Seen, u32) {
         let mut state: Option<Vec<u8>> = None;
         for pieces in 0.. {
             let (control, looks) = (Control::new(), AtomicU64::new(draw()));
@@ -69,7 +74,7 @@ impl<C: Choice + Clone> Case<'_, C> {
             let put = |state: &[u8]| *kept.lock().unwrap() = Some(state.to_vec());
             let keep = Keeping { from: state.as_deref(), due: &due, keep: &put };
             let shown = self.run(division, Some(&keep), &control);
-            if shown.0 != End::Told(StopReason::Interrupted) {
+            if shown.0.0 != End::Told(StopReason::Interrupted) {
                 return (shown, pieces);
             }
             state = Some(kept.into_inner().unwrap().expect("what is interrupted is kept"));
@@ -78,7 +83,7 @@ impl<C: Choice + Clone> Case<'_, C> {
     }
 
     /// Not broken off, but kept at every so many looks; what was shown, and some of the states.
-    fn kept_on_the_way(&self, division: (usize, usize), every: u64) -> (Shown, Vec<Vec<u8>>) {
+    fn kept_on_the_way(&self, division: (usize, usize), every: u64) -> (Seen, Vec<Vec<u8>>) {
         let (looks, states) = (AtomicU64::new(0), Mutex::new(Vec::new()));
         let due = || looks.fetch_add(1, Relaxed) % every == every / 2;
         let put = |state: &[u8]| states.lock().unwrap().push(state.to_vec());
@@ -87,7 +92,7 @@ impl<C: Choice + Clone> Case<'_, C> {
         (shown, states.into_inner().unwrap())
     }
 
-    fn goes_on(&self, division: (usize, usize), state: &[u8]) -> Shown {
+    fn goes_on(&self, division: (usize, usize), state: &[u8]) -> Seen {
         let keep = Keeping { from: Some(state), due: &|| false, keep: &|_| panic!("nobody asked") };
         self.run(division, Some(&keep), &Control::new())
     }
@@ -177,6 +182,47 @@ fn responses_go_on_too() {
     let (jobs, seed, measured) = (jobs, 2, true);
     let broken = Case { fabric, config, choice, jobs, seed, measured }.every_way_agrees(&[(1, 1), (2, 2)]);
     assert!(broken > 3, "{broken} times broken off");
+}
+
+/// Two jobs on hosts drawn at random, several messages to one receiver at once, that meet on their way.
+fn rivals(fabric: &Fabric, random: &mut Stream) -> Vec<Job> {
+    let mut hosts: Vec<HostId> = fabric.hosts().collect();
+    for i in (1..hosts.len()).rev() {
+        hosts.swap(i, below(random, i as u64 + 1) as usize);
+    }
+    let bullies = hosts.split_off(hosts.len() / 2);
+    let partner = (0..bullies.len() as u32).map(|rank| rank ^ 1).collect();
+    let (shape, periodic, bytes) = ([2, 2, 2], [false; 3], [50_000, 0, 0]);
+    let halo = Halo { shape, periodic, bytes, iterations: 10, compute_ps: 0 };
+    let pairs = Pairs { partner, rounds: 2, messages: 5, bytes: 20_000 };
+    vec![Job::new("halo", hosts, halo), Job { until: Some(0), ..Job::new("bully", bullies, pairs) }]
+}
+
+/// Messages that a congestion control holds back go on, too, behind the one to their receiver that has begun.
+#[test]
+fn congestion_controls_go_on_too() {
+    let fabric = &generate("two-level:leaves=4,hosts=4,spines=2").unwrap();
+    let routes = route(Engine::Dmodk, fabric, &detect(fabric), &EngineOptions::default()).unwrap();
+    let choice = ByTable::new(fabric, routes.lft().unwrap());
+    let qcn = Qcn { setpoint_bytes: 8_000, sample_bytes: 15_000, gain: 1.0 / 16.0, ..Qcn::default() };
+    let ib_cc = IbCc { ccti_increase: 4, ..IbCc::default() };
+    let dcqcn = Dcqcn { kmin_bytes: 4_000, kmax_bytes: 20_000, pmax: 0.5, ..Dcqcn::default() };
+    let controls = [ControlKind::Qcn(qcn), ControlKind::IbCc(ib_cc), ControlKind::Dcqcn(dcqcn)];
+    for control in controls {
+        let (name, mut broken, mut held) = (control.name(), 0, 0);
+        for seed in 0..8 {
+            let config = &Config {
+                head_of_line: seed % 2 == 0,
+                congestion: Some(Congestion::new(control.clone(), seed)),
+                ..Config::infiniband()
+            };
+            let case =
+                Case { fabric, config, choice: choice.clone(), jobs: rivals, seed, measured: seed % 4 < 2 };
+            broken += case.every_way_agrees(&[(1, 1)]);
+            held += u32::from(case.run((1, 1), None, &Control::new()).1.unwrap().held_ps > 0);
+        }
+        assert!(broken > 20 && held > 4, "{name}: {broken} times broken off, {held} runs held back");
+    }
 }
 
 /// Every rank passes on round the ring what it gets, a long message and a short one each, after computing on two processors.

@@ -2,7 +2,7 @@
 
 use netloom_model::rng::{below, stream};
 
-use crate::replay::{Op, Script};
+use crate::replay::{Cycle, Op, Script};
 
 /// Every rank sends to every other, all at once, the next one first.
 #[derive(Clone, Debug)]
@@ -17,10 +17,20 @@ pub struct AllToAll {
     pub compute_ps: u64,
 }
 
+impl AllToAll {
+    fn others(&self) -> u64 {
+        u64::from(self.ranks.saturating_sub(1))
+    }
+
+    /// Steps of an exchange.
+    fn period(&self) -> u64 {
+        2 * self.others() + 1 + u64::from(self.compute_ps > 0)
+    }
+}
+
 impl Script for AllToAll {
     fn op(&self, rank: u32, step: u64) -> Option<Op> {
-        let others = u64::from(self.ranks.saturating_sub(1));
-        let period = 2 * others + 1 + u64::from(self.compute_ps > 0);
+        let (others, period) = (self.others(), self.period());
         if step / period >= self.iterations {
             return None;
         }
@@ -31,6 +41,10 @@ impl Script for AllToAll {
             k if k == 2 * others => Op::WaitAll,
             _ => Op::Compute { ps: self.compute_ps },
         })
+    }
+
+    fn cycle(&self, _: u32) -> Option<Cycle> {
+        Some(Cycle::every(self.period(), self.iterations))
     }
 }
 
@@ -49,10 +63,20 @@ pub struct Incast {
     pub iterations: u64,
 }
 
+impl Incast {
+    fn senders(&self) -> u64 {
+        u64::from(self.ranks.saturating_sub(1))
+    }
+
+    /// Messages that a rank sends or receives at once.
+    fn each(&self, rank: u32) -> u64 {
+        if rank == self.root { self.senders() * self.messages } else { self.messages }
+    }
+}
+
 impl Script for Incast {
     fn op(&self, rank: u32, step: u64) -> Option<Op> {
-        let senders = u64::from(self.ranks.saturating_sub(1));
-        let each = if rank == self.root { senders * self.messages } else { self.messages };
+        let (senders, each) = (self.senders(), self.each(rank));
         if step / (each + 1) >= self.iterations {
             return None;
         }
@@ -64,6 +88,10 @@ impl Script for Incast {
             }
             _ => Op::Isend { to: self.root, bytes: self.bytes, tag: 0 },
         })
+    }
+
+    fn cycle(&self, rank: u32) -> Option<Cycle> {
+        Some(Cycle::every(self.each(rank) + 1, self.iterations))
     }
 }
 
@@ -109,6 +137,16 @@ impl Script for PermutationStream {
             1 => Op::Isend { to: other(far), bytes: self.bytes, tag: 0 },
             _ => Op::WaitAll,
         })
+    }
+
+    /// The messages of the first round; two ranks have no other partner in the next.
+    fn cycle(&self, _: u32) -> Option<Cycle> {
+        let rounds = match self.order.len() {
+            0 | 1 => 0,
+            2 => self.rounds,
+            _ => self.rounds.min(1),
+        };
+        Some(Cycle::every(3, rounds * self.messages))
     }
 }
 

@@ -1,6 +1,6 @@
 //! A traffic matrix as messages.
 
-use crate::replay::{Collective, Kind, Op, Script};
+use crate::replay::{Collective, Cycle, Kind, Op, Script};
 
 /// Bytes of a barrier's messages.
 const BARRIER_BYTES: u64 = 8;
@@ -63,6 +63,16 @@ impl Exchange {
         let barriers = self.iterations.checked_div(self.barrier_every).unwrap_or(0);
         self.period(rank) * self.iterations + barriers
     }
+
+    /// What it does again and again: what lies between two barriers, one of them included, or what comes before the first.
+    fn repeats(&self, rank: u32) -> Cycle {
+        let (period, every) = (self.period(rank), self.barrier_every);
+        match Cycle::every(period * every + 1, self.iterations.checked_div(every).unwrap_or(0)) {
+            cycle if cycle.is_enough() => Cycle { to: self.steps(rank), ..cycle },
+            _ if every == 0 => Cycle::every(period, self.iterations),
+            _ => Cycle::every(period, self.iterations.min(every)),
+        }
+    }
 }
 
 /// Matrices one after another: a rank goes on with the next when it has what the present one sends it, and has sent its own.
@@ -80,6 +90,17 @@ impl Script for Exchanges {
             step -= steps;
         }
         None
+    }
+
+    /// The longest of its phases'.
+    fn cycle(&self, rank: u32) -> Option<Cycle> {
+        let (mut from, mut longest) = (0, Cycle::NONE);
+        for phase in &self.0 {
+            let cycle = phase.repeats(rank).after(from);
+            longest = if cycle.times() > longest.times() { cycle } else { longest };
+            from += phase.steps(rank);
+        }
+        Some(longest)
     }
 }
 
@@ -111,6 +132,10 @@ impl Script for Exchange {
             Some(k) if k < to.len() => Op::Isend { to: to[k].0, bytes: to[k].1, tag: 0 },
             Some(_) => Op::WaitAll,
         })
+    }
+
+    fn cycle(&self, rank: u32) -> Option<Cycle> {
+        Some(self.repeats(rank))
     }
 }
 

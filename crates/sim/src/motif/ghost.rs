@@ -8,7 +8,7 @@
 
 use netloom_model::rng::{exponential, stream, unit};
 
-use crate::replay::{Algorithm, Collective, Kind, Op, Script};
+use crate::replay::{Algorithm, Collective, Cycle, Kind, Op, Script};
 
 /// When a step's variables are exchanged and summed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -103,17 +103,21 @@ impl Ghost {
         let whole = Collective::all(Kind::Barrier, 8, self.shape.iter().product());
         Op::Together(Collective { algorithm: Some(Algorithm::BinaryTree), ..whole })
     }
+
+    /// Of a rank with so long an exchange, the steps that come once a time step, and those that come with every variable.
+    fn once_and_each(&self, exchange: u64) -> (u64, u64) {
+        match self.order {
+            GhostOrder::Together => (exchange, 2),
+            GhostOrder::ByVariable => (0, exchange + 2),
+            GhostOrder::SumsLast => (self.variables, exchange + 1),
+        }
+    }
 }
 
 impl Script for Ghost {
     fn op(&self, rank: u32, step: u64) -> Option<Op> {
         let exchange = self.exchange_steps(rank);
-        // What comes once a step, and with every variable.
-        let (once, each) = match self.order {
-            GhostOrder::Together => (exchange, 2),
-            GhostOrder::ByVariable => (0, exchange + 2),
-            GhostOrder::SumsLast => (self.variables, exchange + 1),
-        };
+        let (once, each) = self.once_and_each(exchange);
         let period = once + self.variables * each;
         let (round, at) = (step / period, step % period);
         if round >= self.steps {
@@ -133,6 +137,14 @@ impl Script for Ghost {
                 _ => self.sum(),
             },
         })
+    }
+
+    fn cycle(&self, rank: u32) -> Option<Cycle> {
+        if self.noise > 0.0 {
+            return Some(Cycle::NONE);
+        }
+        let (once, each) = self.once_and_each(self.exchange_steps(rank));
+        Some(Cycle::every(once + self.variables * each, self.steps))
     }
 }
 

@@ -5,7 +5,7 @@
 //!
 //! Invariant: the tag of a message is its direction of travel, so that both neighbours in a ring of two are told apart.
 
-use crate::replay::{Op, Script};
+use crate::replay::{Cycle, Op, Script};
 
 /// See the module.
 #[derive(Clone, Debug)]
@@ -49,20 +49,28 @@ impl Halo {
         }
         (bytes > 0).then_some((at[0] + x * (at[1] + y * at[2]), bytes))
     }
+
+    /// All neighbours, with their directions.
+    fn neighbours(&self, rank: u32) -> impl Iterator<Item = (u32, (u32, u64))> + '_ {
+        (0..27).filter_map(move |d| Some((d, self.neighbour(rank, d)?)))
+    }
+
+    /// Steps of an iteration of a rank with so many neighbours.
+    fn period(&self, neighbours: u64) -> u64 {
+        2 * neighbours + 1 + u64::from(self.compute_ps > 0)
+    }
 }
 
 impl Script for Halo {
     fn op(&self, rank: u32, step: u64) -> Option<Op> {
-        let all = || (0..27).filter_map(|d| Some((d, self.neighbour(rank, d)?)));
-        let each = all().count() as u64;
-        let computes = u64::from(self.compute_ps > 0);
-        let period = 2 * each + 1 + computes;
+        let each = self.neighbours(rank).count() as u64;
+        let period = self.period(each);
         if step / period >= self.iterations {
             return None;
         }
         let step = step % period;
         Some(if step < 2 * each {
-            let (d, (other, bytes)) = all().nth((step % each) as usize)?;
+            let (d, (other, bytes)) = self.neighbours(rank).nth((step % each) as usize)?;
             if step < each {
                 Op::Irecv { from: other, tag: 26 - d }
             } else {
@@ -73,6 +81,10 @@ impl Script for Halo {
         } else {
             Op::Compute { ps: self.compute_ps }
         })
+    }
+
+    fn cycle(&self, rank: u32) -> Option<Cycle> {
+        Some(Cycle::every(self.period(self.neighbours(rank).count() as u64), self.iterations))
     }
 }
 

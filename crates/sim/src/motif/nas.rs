@@ -8,7 +8,7 @@
 //!
 //! The recorded runs of CG and FT are beside them in the tests.
 
-use crate::replay::{Op, Script};
+use crate::replay::{Cycle, Op, Script};
 
 /// A problem size of the NAS parallel benchmarks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,6 +74,10 @@ trait Rounds: Send + Sync {
             _ => Op::WaitAll,
         })
     }
+
+    fn repeats(&self) -> Cycle {
+        Cycle::every(3 * self.rounds(), self.iterations())
+    }
 }
 
 /// NAS CG's conjugate gradients. Ranks are a power of two, row by row on a grid of as many columns as rows, or twice as many.
@@ -136,6 +140,10 @@ impl Script for NasCg {
     fn op(&self, rank: u32, step: u64) -> Option<Op> {
         self.step(rank, step)
     }
+
+    fn cycle(&self, _: u32) -> Option<Cycle> {
+        Some(self.repeats())
+    }
 }
 
 /// NAS FT's transposition: in round *k* with rank XOR *k*.
@@ -174,6 +182,10 @@ impl Script for NasFt {
     fn op(&self, rank: u32, step: u64) -> Option<Op> {
         self.step(rank, step)
     }
+
+    fn cycle(&self, _: u32) -> Option<Cycle> {
+        Some(self.repeats())
+    }
 }
 
 /// WRF's exchange between rows of its grid: everybody with the ranks so many columns before and behind, where they are.
@@ -189,11 +201,18 @@ pub struct Wrf {
     pub iterations: u64,
 }
 
-impl Script for Wrf {
-    fn op(&self, rank: u32, step: u64) -> Option<Op> {
+impl Wrf {
+    /// The ranks that a rank exchanges with.
+    fn partners(&self, rank: u32) -> impl Iterator<Item = u32> {
         let before = rank.checked_sub(self.columns);
         let behind = rank.checked_add(self.columns).filter(|&rank| rank < self.ranks);
-        let partners = || before.into_iter().chain(behind);
+        before.into_iter().chain(behind)
+    }
+}
+
+impl Script for Wrf {
+    fn op(&self, rank: u32, step: u64) -> Option<Op> {
+        let partners = || self.partners(rank);
         let count = partners().count() as u64;
         let period = 2 * count + 1;
         if step / period >= self.iterations {
@@ -206,6 +225,10 @@ impl Script for Wrf {
             }
             _ => Op::WaitAll,
         })
+    }
+
+    fn cycle(&self, rank: u32) -> Option<Cycle> {
+        Some(Cycle::every(2 * self.partners(rank).count() as u64 + 1, self.iterations))
     }
 }
 

@@ -1,6 +1,6 @@
 //! Transforms in planes of a grid: pF3D's communication (Taffet, dissertation, sec. 2.4.1).
 
-use crate::replay::{Collective, Kind, Op, Script};
+use crate::replay::{Collective, Cycle, Kind, Op, Script};
 
 /// Every iteration computes, exchanges everything within every plane of equal z (a two-dimensional Fourier transform), and passes a
 /// message on to the planes before and behind.
@@ -25,6 +25,11 @@ impl Slabs {
         let above = (rank / plane + 1 < self.shape[2]).then(|| rank + plane);
         if self.beside_bytes == 0 { [None; 2] } else { [above, rank.checked_sub(plane)] }
     }
+
+    /// Steps of an iteration of a rank with so many partners beside.
+    fn period(&self, partners: u64) -> u64 {
+        u64::from(self.compute_ps > 0) + 1 + 2 * partners + u64::from(partners > 0)
+    }
 }
 
 impl Script for Slabs {
@@ -32,8 +37,7 @@ impl Script for Slabs {
         let beside = self.beside(rank);
         let partners = beside.iter().flatten().count() as u64;
         let computes = u64::from(self.compute_ps > 0);
-        let waits = u64::from(partners > 0);
-        let period = computes + 1 + 2 * partners + waits;
+        let period = self.period(partners);
         if step / period >= self.iterations {
             return None;
         }
@@ -55,6 +59,11 @@ impl Script for Slabs {
             Some((d, to)) if at < 2 * partners => Op::Isend { to, bytes: self.beside_bytes, tag: d },
             _ => Op::WaitAll,
         })
+    }
+
+    fn cycle(&self, rank: u32) -> Option<Cycle> {
+        let partners = self.beside(rank).iter().flatten().count() as u64;
+        Some(Cycle::every(self.period(partners), self.iterations))
     }
 }
 

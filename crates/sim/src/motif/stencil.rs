@@ -1,6 +1,6 @@
 //! Halo exchange with the six neighbours of a periodic grid (Taffet, dissertation, sec. 5.3).
 
-use crate::replay::{Op, Script};
+use crate::replay::{Cycle, Op, Script};
 
 /// All receives, then all sends (a message to each neighbour in turn), then a wait for everything.
 #[derive(Clone, Debug)]
@@ -45,6 +45,10 @@ impl Script for Stencil {
             }
             _ => Op::WaitAll,
         })
+    }
+
+    fn cycle(&self, _: u32) -> Option<Cycle> {
+        Some(Cycle::every(12 * self.messages + 1, self.iterations))
     }
 }
 

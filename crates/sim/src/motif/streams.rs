@@ -1,6 +1,6 @@
 //! Messages one after another: streams to partners, bursts between pairs.
 
-use crate::replay::{Op, Script};
+use crate::replay::{Cycle, Op, Script};
 
 /// Every rank sends messages to one partner and receives from one, each awaited before the next
 /// (Taffet, dissertation, sec. 5.2).
@@ -39,6 +39,11 @@ impl Script for Stream {
             _ => Op::WaitAll,
         })
     }
+
+    fn cycle(&self, rank: u32) -> Option<Cycle> {
+        let messages = if self.to[rank as usize] == rank { 0 } else { self.messages };
+        Some(Cycle::every(3, messages))
+    }
 }
 
 /// Pairs of ranks send each other a message in turn, the lower rank first.
@@ -64,6 +69,10 @@ impl Script for PingPong {
         } else {
             Op::Recv { from: partner, tag: 0 }
         })
+    }
+
+    fn cycle(&self, _: u32) -> Option<Cycle> {
+        Some(Cycle::every(2, self.iterations))
     }
 }
 
@@ -92,5 +101,9 @@ impl Script for Pairs {
             k if k < 2 * self.messages => Op::Isend { to: partner, bytes: self.bytes, tag: 0 },
             _ => Op::WaitAll,
         })
+    }
+
+    fn cycle(&self, _: u32) -> Option<Cycle> {
+        Some(Cycle::every(2 * self.messages + 1, self.rounds))
     }
 }

@@ -4,7 +4,7 @@
 //! other like waves. Source: `sweep3d` of the Ember suite (ember: 8 sweeps, two from each corner), which De Sensi et al., SC 2019,
 //! sec. 5.1 use.
 
-use crate::replay::{Op, Script};
+use crate::replay::{Cycle, Op, Script};
 
 /// Sweeps of an iteration.
 const SWEEPS: u64 = 8;
@@ -26,18 +26,28 @@ pub struct Sweep {
     pub compute_ps: u64,
 }
 
-impl Script for Sweep {
-    fn op(&self, rank: u32, step: u64) -> Option<Op> {
+impl Sweep {
+    /// The ranks before and behind a rank in a sweep towards larger x; y.
+    fn beside(&self, rank: u32) -> [[Option<u32>; 2]; 2] {
         let (x, y) = (rank % self.columns, rank / self.columns);
-        // The ranks before and behind in a sweep towards larger x, y.
         let along = |at: u32, side: u32, stride: u32| {
             let before = (at > 0).then(|| rank - stride);
             let behind = (at + 1 < side).then(|| rank + stride);
             [before, behind]
         };
-        let (on_x, on_y) = (along(x, self.columns, 1), along(y, self.rows, self.columns));
-        let computes = u64::from(self.compute_ps > 0);
-        let period = on_x.iter().chain(&on_y).flatten().count() as u64 + computes;
+        [along(x, self.columns, 1), along(y, self.rows, self.columns)]
+    }
+
+    /// Steps of a block of a rank with such neighbours.
+    fn period(&self, beside: [[Option<u32>; 2]; 2]) -> u64 {
+        beside.iter().flatten().flatten().count() as u64 + u64::from(self.compute_ps > 0)
+    }
+}
+
+impl Script for Sweep {
+    fn op(&self, rank: u32, step: u64) -> Option<Op> {
+        let beside = self.beside(rank);
+        let (period, [on_x, on_y]) = (self.period(beside), beside);
         let block = step.checked_div(period)?;
         if block >= self.iterations * SWEEPS * self.blocks {
             return None;
@@ -52,10 +62,15 @@ impl Script for Sweep {
         let ([before_x, behind_x], [before_y, behind_y]) =
             (turned(on_x, corner % 2 == 1), turned(on_y, corner / 2 == 1));
         let receives = [before_x, before_y].into_iter().flatten().map(|from| Op::Recv { from, tag: 0 });
-        let compute = (computes > 0).then_some(Op::Compute { ps: self.compute_ps });
+        let compute = (self.compute_ps > 0).then_some(Op::Compute { ps: self.compute_ps });
         let bytes = self.bytes;
         let sends = [behind_x, behind_y].into_iter().flatten().map(|to| Op::Send { to, bytes, tag: 0 });
         receives.chain(compute).chain(sends).nth((step % period) as usize)
+    }
+
+    fn cycle(&self, rank: u32) -> Option<Cycle> {
+        let period = self.period(self.beside(rank));
+        Some(Cycle::every(period * self.blocks * SWEEPS, self.iterations))
     }
 }
 

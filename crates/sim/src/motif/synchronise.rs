@@ -1,6 +1,6 @@
 //! Programs of collectives alone.
 
-use crate::replay::{Algorithm, Collective, Kind, Op, Script};
+use crate::replay::{Algorithm, Collective, Cycle, Kind, Op, Script};
 
 /// Barriers over the columns, the rows and the whole of a grid of ranks, in the tree that TraceR uses.
 ///
@@ -32,6 +32,10 @@ impl Script for RowsAndColumns {
         let algorithm = Some(Algorithm::BinaryTree);
         Some(Op::Together(Collective { kind, algorithm, bytes: self.bytes, root: 0, first, stride, count }))
     }
+
+    fn cycle(&self, _: u32) -> Option<Cycle> {
+        Some(Cycle::every(3, self.iterations))
+    }
 }
 
 /// One collective again and again.
@@ -46,5 +50,9 @@ pub struct Repeat {
 impl Script for Repeat {
     fn op(&self, _: u32, step: u64) -> Option<Op> {
         (step < self.iterations).then_some(Op::Together(self.collective))
+    }
+
+    fn cycle(&self, _: u32) -> Option<Cycle> {
+        Some(Cycle::every(1, self.iterations))
     }
 }

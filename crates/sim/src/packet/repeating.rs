@@ -100,11 +100,14 @@ impl Repeating {
         }
     }
 
-    /// How many iterations are repeated by as many before, to all appearance.
+    /// How many iterations are repeated by as many before, to all appearance: the longer it lasts, the more often it was wrong.
     fn period(&self) -> Option<usize> {
         let (signs, count) = (&self.signs, self.signs.len());
-        (1..=LONGEST.min(count / 2))
-            .find(|&period| signs[count - period..] == signs[count - 2 * period..count - period])
+        let lasts = self.next_wait.min(2 * LONGEST as u64) as usize;
+        (1..=LONGEST.min(count / 2)).find(|&period| {
+            let last = lasts.clamp(period, count - period);
+            signs[count - last..] == signs[count - last - period..count - period]
+        })
     }
 
     fn skip<C: Choice, P: Split, O: Observer>(
@@ -114,8 +117,11 @@ impl Repeating {
         from: u64,
         until_ps: u64,
     ) {
-        let (period_ps, iterations) =
-            (now.now_ps - before.now_ps, now.bases[self.job] - before.bases[self.job]);
+        let period_ps = now.now_ps - before.now_ps;
+        let iterations = |job: usize| now.bases[job] - before.bases[job];
+        // Before a job begins, nothing of it is looked at.
+        let until_ps =
+            network.program.begins_ps(now.now_ps).map_or(until_ps, |begins_ps| until_ps.min(begins_ps));
         // Time must pass, and what is beyond the end of time fails where it does.
         let fit = (until_ps.min(END_PS / 2) - 1).saturating_sub(now.now_ps).checked_div(period_ps);
         let times = now.most_times(&before).min(fit.unwrap_or(0));
@@ -125,9 +131,10 @@ impl Repeating {
         let skipped = &mut self.skipped;
         if skipped.reason.take().is_some() {
             (skipped.job, skipped.from_iteration) = (Some(self.job), from);
-            (skipped.period_iterations, skipped.period_ps) = (iterations, period_ps);
+            (skipped.period_iterations, skipped.period_ps) = (iterations(self.job), period_ps);
         }
-        skipped.iterations += times * iterations;
+        // Another job may go on alone.
+        skipped.iterations += times * skipped.job.map_or(0, iterations);
         skipped.time_ps += times * period_ps;
         let mut visit = Visit::advance(before, &now, times);
         network.visit(&mut visit);

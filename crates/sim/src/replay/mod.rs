@@ -28,6 +28,7 @@ mod sends;
 mod spent;
 mod tasks;
 
+pub use cycle::Cycle;
 pub use job::{Job, JobTimes};
 pub use log::RankSpan;
 pub use netloom_traffic::collective::{Algorithm, Algorithms, Collective, Kind, algorithms_of};

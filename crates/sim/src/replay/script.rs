@@ -2,6 +2,7 @@
 
 use netloom_model::Task;
 
+use super::cycle::Cycle;
 use super::offered::OpenLoop;
 use super::op::Op;
 use super::tasks::Tasks;
@@ -14,6 +15,11 @@ pub trait Script: Send + Sync {
     /// Bytes by rank of the collective of step `step`, as `rank` knows them ([`Collective::step`](netloom_traffic::collective::Collective::step)); empty if all are equal.
     fn shares(&self, _rank: u32, _step: u64) -> &[u64] {
         &[]
+    }
+
+    /// Where `rank` does the same again and again, if the program knows that without being read; `None`: who wants to know must read it.
+    fn cycle(&self, _rank: u32) -> Option<Cycle> {
+        None
     }
 
     /// Where a step (a task, if there are tasks) stands in the file that it was read from, `trace.ti:41`; `None`: in none.
@@ -39,6 +45,10 @@ impl<S: Script + ?Sized> Script for std::sync::Arc<S> {
 
     fn shares(&self, rank: u32, step: u64) -> &[u64] {
         (**self).shares(rank, step)
+    }
+
+    fn cycle(&self, rank: u32) -> Option<Cycle> {
+        (**self).cycle(rank)
     }
 
     fn place(&self, rank: u32, step: u64) -> Option<String> {

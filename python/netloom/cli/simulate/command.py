@@ -153,6 +153,9 @@ def simulate(
     )
     if settings is not None:
         run.write(settings, write_cc)
+    if options.format == "csv":
+        for what, told in report.skipped(result):
+            run.note(f"{what}: {told}")
     return run.finish(
         result,
         lambda: report.text(result),

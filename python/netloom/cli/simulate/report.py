@@ -60,7 +60,7 @@ def text(result: Mapping[str, Any]) -> str:
         for one in result["runs"]
         if one["stopped"] is not None
     ]
-    tail += [_skipped(one["routing"], one["skipped"]) for one in result["runs"] if "skipped" in one]
+    tail += skipped(result)
     if result["not_run"]:
         tail.append(("not run", ", ".join(result["not_run"])))
     if result["output"] is not None:
@@ -68,6 +68,11 @@ def text(result: Mapping[str, Any]) -> str:
     if tail:
         parts.append(render.pairs(tail))
     return "\n\n".join(parts)
+
+
+def skipped(result: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """What was not simulated of each run, or why all was, if that was asked for."""
+    return [_skipped(one["routing"], one["skipped"]) for one in result["runs"] if "skipped" in one]
 
 
 def _skipped(routing: str, skipped: Mapping[str, Any]) -> tuple[str, str]:

@@ -159,7 +159,7 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
 
     /// Takes messages whose receivers' turns others have from the heads of a host's queues.
     #[inline(always)]
-    fn keep_turns<H: Hardware>(&mut self, host: u32) {
+    pub(super) fn keep_turns<H: Hardware>(&mut self, host: u32) {
         if self.config.injection == Injection::RoundRobin && self.hosts.has_turns(HostId(host)) {
             for lane in 0..self.ports.lanes::<H>() as u8 {
                 self.keep_turns_of::<H>(host, lane);

@@ -168,6 +168,8 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
                 if let Some(time_ps) = plan_ps {
                     self.plan(of, time_ps, Due::Release(flow));
                 }
+                // What was behind it may be out of turn.
+                self.keep_turns::<H>(host);
             }
         }
     }

@@ -16,7 +16,7 @@ impl<C: Choice, P: Split, O: Observer> Network<'_, C, P, O> {
         if O::LISTENS {
             Some("packets are watched")
         } else if C::DRAWS || C::LOOKS || !C::LOCAL || C::STEERS || C::SNOOPS {
-            Some("routes are chosen packet by packet")
+            Some("the routing can choose packet by packet")
         } else if self.ports.features.control {
             Some("there is a congestion control")
         } else if self.ports.features.responds {
@@ -93,6 +93,11 @@ impl<C: Choice, P: Split, O: Observer> Network<'_, C, P, O> {
         events.sort_unstable();
         visit.same(&events.len());
         for Event { time_ps, key, data } in &mut events {
+            let is_timer = *key & 1 == 1 && (links..hosts_end).contains(&(*key >> 1));
+            if is_timer && program.is_beginning(*data, *now) {
+                visit.same(&(*key, *data));
+                continue;
+            }
             visit.time(time_ps);
             visit.same(key);
             match (*key >> 1, *key & 1 == 1) {

@@ -386,10 +386,10 @@ impl Ports {
 
     /// A link lacks room, or has stopped to.
     pub fn note_wait<H: Hardware>(&mut self, link: u32, lacks: bool, now: u64) {
-        let first = self.index::<H>(link, 0);
+        let (first, free_at) = (self.index::<H>(link, 0), self.free_at::<H>(link));
         let lanes = &self.lane[first..first + self.lanes::<H>()];
         let pending = |lane: usize| !lanes[lane].queue.is_empty() || !lanes[lane].waiting.is_empty();
-        self.waits.note(link, lacks, now, pending);
+        self.waits.note(link, lacks, free_at, now, pending);
     }
 
     /// Whether there is a place for the note of another packet's leaving.

@@ -46,13 +46,14 @@ impl Waits {
         link * stride..(link + 1) * stride
     }
 
-    /// A link that lacks room, or did until now, has `pending` lanes with something to send.
+    /// A link that lacks room, or did until now, and was or will be free from `free_at` on, has `pending` lanes with something to send. What waited
+    /// and does not any more need not have been sent: a congestion control holds messages back.
     #[inline(never)]
-    pub fn note(&mut self, link: u32, lacks: bool, now: u64, pending: impl Fn(usize) -> bool) {
+    pub fn note(&mut self, link: u32, lacks: bool, free_at: u64, now: u64, pending: impl Fn(usize) -> bool) {
         let (of, lanes) = (self.of(link as usize), self.lanes);
         for (lane, clock) in self.clocks[of].iter_mut().enumerate() {
             if !lacks || (lane < lanes && !pending(lane)) {
-                clock.since = NEVER;
+                *clock = Clock { since: NEVER, total_ps: clock.by(free_at, now) };
             } else if clock.since == NEVER {
                 clock.since = now;
             }
@@ -101,22 +102,23 @@ mod tests {
     fn waiting_counts_only_while_the_link_is_free() {
         let mut waits = Waits::new(2, 1);
         // It lacks room from 100 on, and its link is busy until 150; at 180 it can send, for 20, and still lacks room for more.
-        waits.note(1, true, 100, |_| true);
+        waits.note(1, true, 150, 100, |_| true);
         assert_eq!(waits.lane_ps(1, 0, 150, 170), 20);
         waits.sends(1, 150, 180);
         assert_eq!(waits.lane_ps(1, 0, 200, 190), 30);
         assert_eq!(waits.lane_ps(1, 0, 200, 210), 40);
-        waits.note(1, false, 205, |_| true);
+        waits.note(1, false, 200, 205, |_| true);
+        assert_eq!(waits.lane_ps(1, 0, 200, 999), 35, "what it waited for is withdrawn, and was waited for");
         assert_eq!(waits.lane_ps(0, 0, 200, 999), 0);
     }
 
     #[test]
     fn a_link_waits_while_any_of_its_lanes_does() {
         let mut waits = Waits::new(1, 2);
-        waits.note(0, true, 100, |lane| lane == 0);
-        waits.note(0, true, 120, |_| true);
+        waits.note(0, true, 0, 100, |lane| lane == 0);
+        waits.note(0, true, 0, 120, |_| true);
         waits.sends(0, 0, 150);
-        waits.note(0, false, 150, |_| true);
+        waits.note(0, false, 150, 150, |_| true);
         let ps = [waits.lane_ps(0, 0, 150, 160), waits.lane_ps(0, 1, 150, 160), waits.link_ps(0, 150, 160)];
         assert_eq!(ps, [50, 30, 50]);
     }

@@ -78,6 +78,14 @@ impl Split for Player {
         self.begins_iteration()
     }
 
+    fn begins_ps(&self, now_ps: u64) -> Option<u64> {
+        self.jobs.iter().map(|job| job.start_ps).filter(|&start_ps| start_ps > now_ps).min()
+    }
+
+    fn is_beginning(&self, token: u32, now_ps: u64) -> bool {
+        self.ranks.get(token as usize).is_some_and(|rank| self.jobs[rank.job as usize].start_ps > now_ps)
+    }
+
     fn visit(&mut self, visit: &mut Visit) {
         self.visit_all(visit);
     }

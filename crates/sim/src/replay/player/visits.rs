@@ -20,13 +20,19 @@ pub(super) struct Cycles {
     next: Option<(u32, u64)>,
     /// At a visit, by rank of all jobs and kind of message: how many it has sent, and by how many it is moved on.
     sends: Vec<[(u32, u64); 2]>,
+    /// The rank that paused last, and the step at which it was: it went on at once, and may be at the end of its iteration.
+    paused: Option<(u32, u64)>,
 }
 
 impl Cycles {
     /// Whether a rank that is at a step is to pause.
     #[inline]
-    pub fn pauses(&self, rank: u32, step: u64) -> bool {
-        self.next.is_some_and(|(next, from)| next == rank && step >= from)
+    pub fn pauses(&mut self, rank: u32, step: u64) -> bool {
+        let pauses = self.next.is_some_and(|(next, from)| next == rank && step >= from);
+        if pauses {
+            self.paused = Some((rank, step));
+        }
+        pauses
     }
 }
 
@@ -62,7 +68,7 @@ impl Player {
     /// The first rank that iterates of the first job of which one still does, and its next iteration: it is the next pause.
     fn next_pause(&mut self) -> Option<(u32, u64)> {
         let next = |(rank, cycle): (u32, &Option<Cycle>)| {
-            let (step, Cycle { from, steps, to }) = (self.ranks[rank as usize].step, (*cycle)?);
+            let (step, Cycle { from, steps, to }) = (self.began_at(rank), (*cycle)?);
             let next = if step < from { from } else { from + ((step - from) / steps + 1) * steps };
             (next < to).then_some((rank, next))
         };
@@ -74,10 +80,17 @@ impl Player {
     pub(super) fn begins_iteration(&mut self) -> Option<Iteration> {
         let (rank, _) = self.cycles.next?;
         let Cycle { from, steps, .. } = self.cycles.of[rank as usize]?;
-        let Self { ranks, .. } = self;
-        let (job, step) = (ranks[rank as usize].job as usize, ranks[rank as usize].step);
+        let (job, step) = (self.ranks[rank as usize].job as usize, self.began_at(rank));
         self.next_pause();
         Some(Iteration { job, number: step.saturating_sub(from) / steps })
+    }
+
+    /// The step at which a rank was when it paused, or is.
+    fn began_at(&self, rank: u32) -> u64 {
+        match self.cycles.paused {
+            Some((paused, step)) if paused == rank => step,
+            _ => self.ranks[rank as usize].step,
+        }
     }
 
     fn cycle(&self, rank: u32) -> Option<(u64, u64, u64)> {
@@ -126,13 +139,19 @@ impl Player {
                 matching: _,
             } = rank;
             visit.same(&(open, waits, paid, talks, leaving, unclaimed, inner, end_ps));
+            let was_at = *step;
             visit.step(step, *job as usize, self.cycle(r));
+            if let Some((_, paused_at)) = self.cycles.paused.as_mut().filter(|(paused, _)| *paused == r) {
+                *paused_at += *step - was_at;
+            }
             let open = tallies.iter().map(|(key, tally)| (*key, tally.complete.wrapping_sub(tally.waited)));
             visit.same(&open.filter(|&(_, left)| left != 0).collect::<BTreeMap<_, _>>());
             let mut counted = u64::from(*rounds);
             visit.count(&mut counted);
             *rounds = counted as u32;
-            visit.past(round_ps);
+            if self.jobs[*job as usize].start_ps <= visit.now_ps() {
+                visit.past(round_ps);
+            }
             visit.time(waits_since_ps);
             self.cycles.sends.push(sends.each_mut().map(|sends| moved_on(visit, sends)));
         }
