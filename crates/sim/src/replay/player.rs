@@ -257,6 +257,7 @@ impl Player {
         }
         self.waited(r, desk.now_ps());
         if self.cycles.pauses(r, self.ranks[r as usize].step) {
+            self.cycles.begun.push(r);
             desk.pause();
         }
         if self.jobs[self.ranks[r as usize].job as usize].script.tasks().is_some() {

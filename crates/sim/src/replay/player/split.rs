@@ -5,7 +5,7 @@ use netloom_model::HostId;
 use super::{Envelope, Player};
 use crate::SimError;
 use crate::program::{Series, Split};
-use crate::repeats::{Iteration, Visit};
+use crate::repeats::{Iteration, SoFar, Visit};
 use crate::state_codec::{StateReader, StateWriter};
 
 impl Split for Player {
@@ -76,6 +76,14 @@ impl Split for Player {
 
     fn begun(&mut self) -> Option<Iteration> {
         self.begins_iteration()
+    }
+
+    fn so_far(&self) -> Vec<SoFar> {
+        self.jobs_so_far()
+    }
+
+    fn is_alone(&self) -> bool {
+        self.jobs.len() == 1
     }
 
     fn visit(&mut self, visit: &mut Visit) {

@@ -5,9 +5,9 @@
 
 use std::collections::BTreeMap;
 
-use super::{Envelope, Matching, Player};
+use super::{Envelope, Matching, Player, Waits};
 use crate::program::Series;
-use crate::repeats::{Iteration, Visit};
+use crate::repeats::{Iteration, Part, SoFar, Visit};
 use crate::replay::cycle::Cycle;
 
 /// Where the jobs of a player iterate.
@@ -15,15 +15,17 @@ use crate::replay::cycle::Cycle;
 pub(super) struct Cycles {
     /// By rank of all jobs; `None` for ranks that do nothing twice, and those of jobs that start over.
     of: Vec<Option<Cycle>>,
-    /// The rank whose next iteration is a pause, and its first step.
-    next: Option<(u32, u64)>,
+    /// By job that still iterates, in order: a rank of it whose next iteration is a pause, and its first step.
+    next: Vec<(u32, u64)>,
+    /// Ranks that have begun theirs; a rank that computes is a step ahead and has not.
+    pub begun: Vec<u32>,
 }
 
 impl Cycles {
     /// Whether a rank that is at a step is to pause.
     #[inline]
     pub fn pauses(&self, rank: u32, step: u64) -> bool {
-        self.next.is_some_and(|(next, from)| next == rank && step >= from)
+        self.next.iter().any(|&(next, from)| next == rank && step >= from)
     }
 }
 
@@ -50,31 +52,68 @@ impl Player {
             of.extend(cycles.into_iter().map(|cycle| cycle.map(|cycle| cycle.in_stretches(times))));
         }
         self.cycles.of = of;
-        match self.next_pause() {
-            Some(_) => Ok(()),
-            None => Err("no program does the same again and again"),
+        (0..self.jobs.len()).for_each(|job| self.next_pause(job));
+        match self.cycles.next.is_empty() {
+            false => Ok(()),
+            true => Err("no program does the same again and again"),
         }
     }
 
-    /// The first rank that iterates of the first job of which one still does, and its next iteration: it is the next pause.
-    fn next_pause(&mut self) -> Option<(u32, u64)> {
-        let next = |(rank, cycle): (u32, &Option<Cycle>)| {
-            let (step, Cycle { from, steps, to }) = (self.ranks[rank as usize].step, (*cycle)?);
+    /// The first rank that still iterates of a job, and its next iteration: it is the job's next pause.
+    fn next_pause(&mut self, job: usize) {
+        let next = |rank: u32| {
+            let (step, Cycle { from, steps, to }) =
+                (self.ranks[rank as usize].step, self.cycles.of[rank as usize]?);
             let next = if step < from { from } else { from + ((step - from) / steps + 1) * steps };
             (next < to).then_some((rank, next))
         };
-        self.cycles.next = (0..).zip(&self.cycles.of).find_map(next);
-        self.cycles.next
+        let ranks = self.first[job]..self.first[job] + self.jobs[job].hosts.len() as u32;
+        let found = ranks.clone().find_map(next);
+        self.cycles.next.retain(|(rank, _)| !ranks.contains(rank));
+        self.cycles.next.extend(found);
+        self.cycles.next.sort_unstable();
     }
 
     /// [`Split::begun`](crate::Split::begun).
     pub(super) fn begins_iteration(&mut self) -> Option<Iteration> {
-        let (rank, _) = self.cycles.next?;
+        let (rank, at) = loop {
+            let rank = self.cycles.begun.pop()?;
+            let begun = |&(of, from): &(u32, u64)| of == rank && self.ranks[rank as usize].step >= from;
+            if let Some(at) = self.cycles.next.iter().position(begun) {
+                break (rank, at);
+            }
+        };
         let Cycle { from, steps, .. } = self.cycles.of[rank as usize]?;
-        let Self { ranks, .. } = self;
-        let (job, step) = (ranks[rank as usize].job as usize, ranks[rank as usize].step);
-        self.next_pause();
-        Some(Iteration { job, number: step.saturating_sub(from) / steps })
+        let (job, step) = (self.ranks[rank as usize].job as usize, self.ranks[rank as usize].step);
+        self.next_pause(job);
+        Some(Iteration { job, number: step.saturating_sub(from) / steps, leads: at == 0 })
+    }
+
+    /// [`Split::so_far`](crate::Split::so_far).
+    pub(super) fn jobs_so_far(&self) -> Vec<SoFar> {
+        let mut so_far = vec![SoFar::default(); self.jobs.len()];
+        for rank in &self.ranks {
+            so_far[rank.job as usize].running += u32::from(rank.waits != Waits::Ended);
+        }
+        for (of, (latencies, times)) in so_far.iter_mut().zip(self.latencies.iter().zip(&self.times)) {
+            (of.messages, of.latency_ps) = (latencies.count(), latencies.sum_ps());
+            of.waits_ps = times.waited_ps();
+        }
+        so_far
+    }
+
+    fn part(&self, r: u32, rank: &super::Rank) -> Part {
+        let (job, cycle) = (&self.jobs[rank.job as usize], self.cycle(r));
+        match cycle {
+            _ if rank.waits == Waits::Ended => Part::Ended { iterated: cycle.is_some() },
+            Some((from, steps, to)) if (from..to).contains(&rank.step) => Part::Iterates {
+                times: (to - from) / steps,
+                at: (rank.step - from) as f64 / steps as f64,
+                whole: from == 0 && (to - from) % steps == 0 && job.script.op(rank.number, to).is_none(),
+            },
+            None if job.until.is_some() => Part::StartsOver { rounds: u64::from(rank.rounds) },
+            _ => Part::Else,
+        }
     }
 
     fn cycle(&self, rank: u32) -> Option<(u64, u64, u64)> {
@@ -94,6 +133,8 @@ impl Player {
         }
         let mut ranks = std::mem::take(&mut self.ranks);
         for (r, rank) in (0..).zip(&mut ranks) {
+            visit.of_job(Some(rank.job as usize));
+            visit.part(rank.job as usize, self.part(r, rank));
             let super::Rank {
                 // Given.
                 job,
@@ -123,8 +164,11 @@ impl Player {
             visit.same(&(open, waits, paid, talks, leaving, unclaimed, inner, end_ps));
             visit.step(step, *job as usize, self.cycle(r));
             self.visit_matching(visit, matching);
-            let open = tallies.iter().map(|(key, tally)| (*key, tally.complete.wrapping_sub(tally.waited)));
-            visit.same(&open.filter(|&(_, left)| left != 0).collect::<BTreeMap<_, _>>());
+            if !visit.only_sums() {
+                let open =
+                    tallies.iter().map(|(key, tally)| (*key, tally.complete.wrapping_sub(tally.waited)));
+                visit.same(&open.filter(|&(_, left)| left != 0).collect::<BTreeMap<_, _>>());
+            }
             let mut counted = u64::from(*rounds);
             visit.count(&mut counted);
             *rounds = counted as u32;
@@ -138,19 +182,27 @@ impl Player {
         }
         self.ranks = ranks;
         visit.same(&(&self.running, &self.under_way));
-        self.latencies.iter_mut().for_each(|latencies| visit.latencies(latencies));
-        self.bytes.iter_mut().for_each(|bytes| visit.count(bytes));
-        self.times.iter_mut().flat_map(|times| times.sums()).for_each(|sum| visit.sum(sum));
-        for (messages, bytes) in self.by_mode.iter_mut().flatten() {
-            visit.count(messages);
-            visit.count(bytes);
+        for job in 0..self.jobs.len() {
+            visit.of_job(Some(job));
+            visit.latencies(&mut self.latencies[job]);
+            visit.count(&mut self.bytes[job]);
+            let (done, waits) = self.times[job].sums();
+            done.into_iter().for_each(|sum| visit.fixed(sum));
+            waits.iter_mut().for_each(|sum| visit.sum(sum));
+            for (messages, bytes) in &mut self.by_mode[job] {
+                visit.count(messages);
+                visit.count(bytes);
+            }
         }
         if !visit.looks() {
-            self.next_pause();
+            (0..self.jobs.len()).for_each(|job| self.next_pause(job));
         }
     }
 
     fn visit_matching(&self, visit: &mut Visit, matching: &Matching<Envelope>) {
+        if visit.only_sums() {
+            return;
+        }
         visit.same(&matching.open_receives());
         let early = matching.early();
         visit.same(&early.len());
