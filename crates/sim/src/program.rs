@@ -10,7 +10,7 @@ use crate::SimError;
 use crate::mode::Mode;
 use crate::observe::Context;
 use crate::record::Transmission;
-use crate::repeats::{Iteration, Visit};
+use crate::repeats::{Iteration, SoFar, Visit};
 use crate::stalled::Awaited;
 use crate::state_codec::{StateReader, StateWriter};
 
@@ -309,7 +309,7 @@ pub trait Split: Program + Clone {
         Err("the program has no iterations")
     }
 
-    /// At a pause: the iteration that has begun; where the next one pauses is settled. `None`: no job iterates any more.
+    /// At a pause: an iteration that has begun; where the next one of its job pauses is settled. `None`: no other has begun.
     fn begun(&mut self) -> Option<Iteration> {
         None
     }
@@ -321,6 +321,16 @@ pub trait Split: Program + Clone {
 
     /// Whether this timer is one with which a job begins after `now_ps`.
     fn is_beginning(&self, _token: u32, _now_ps: u64) -> bool {
+        false
+    }
+
+    /// What its jobs have come to.
+    fn so_far(&self) -> Vec<SoFar> {
+        Vec::new()
+    }
+
+    /// Whether it has one job.
+    fn is_alone(&self) -> bool {
         false
     }
 

@@ -28,8 +28,19 @@ pub struct Skipped {
     pub iterations: u64,
     /// The time that was not, those of other jobs included, ps.
     pub time_ps: u64,
+    /// What is known of iterations that were taken from others that are nearly alike; `None`: all repeat exactly.
+    pub near: Option<Near>,
     /// Why nothing was skipped; `None` if something was.
     pub reason: Option<&'static str>,
+}
+
+/// How wrong a result may be from which iterations were left out, and how wrong those were that were simulated to see; shares.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Near {
+    /// What was foreseen, with 95 %, of the figure that is foreseen worst.
+    pub error: f64,
+    /// The largest difference of an iteration that was simulated behind others that were not, in parts of the run.
+    pub seen: f64,
 }
 
 impl Skipped {
@@ -42,6 +53,7 @@ impl Skipped {
             period_ps: 0,
             iterations: 0,
             time_ps: 0,
+            near: None,
             reason: Some(reason),
         }
     }
@@ -54,22 +66,104 @@ pub struct Iteration {
     pub job: usize,
     /// Which of its iterations has begun, counted from 0.
     pub number: u64,
+    /// Whether it is the first job that still iterates.
+    pub leads: bool,
+}
+
+/// What a job has come to.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct SoFar {
+    /// Ranks that have not ended.
+    pub running: u32,
+    /// Messages received, and their latencies, ps.
+    pub messages: u64,
+    /// See `messages`.
+    pub latency_ps: u128,
+    /// What its ranks waited, ps.
+    pub waits_ps: u128,
+}
+
+/// How a rank takes part in what its job repeats.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Part {
+    /// It iterates: how often in all, whether its program is nothing else, and in which iteration it is where.
+    Iterates { times: u64, whole: bool, at: f64 },
+    /// It has ended; whether it iterated.
+    Ended { iterated: bool },
+    /// It starts over: how often it has.
+    StartsOver { rounds: u64 },
+    /// It does something else.
+    Else,
 }
 
 /// A moment of a run, to compare with others.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Moment {
     pub now_ps: u64,
     bytes: Vec<u8>,
     counts: Vec<u128>,
-    latencies: Vec<Latencies>,
+    pub latencies: Vec<Latencies>,
     /// By job: the iteration of its first rank.
     pub bases: Vec<u64>,
+    /// Of all ranks.
+    parts: Vec<(usize, Part)>,
     /// By job: how many more iterations all its ranks can do as they do, while their programs repeat.
-    room: Vec<u64>,
+    pub room: Vec<u64>,
 }
 
 impl Moment {
+    /// By job: how often it iterates, and whether its program is nothing else; `None`: it does not, or not all its ranks do now.
+    pub fn iterating(&self) -> Vec<Option<(u64, bool)>> {
+        let of_job = |job| {
+            let mut all: Option<(u64, bool)> = None;
+            for &(_, part) in self.parts.iter().filter(|(of, _)| *of == job) {
+                match (part, &mut all) {
+                    (Part::Iterates { times, whole, .. }, None) => all = Some((times, whole)),
+                    (Part::Iterates { times, whole, .. }, Some(found)) if found.0 == times => {
+                        found.1 &= whole
+                    }
+                    (Part::Ended { iterated: false }, _) => {}
+                    _ => return None,
+                }
+            }
+            all
+        };
+        (0..self.bases.len()).map(of_job).collect()
+    }
+
+    /// Whether every rank can be left where it is, or moved on with its job, for as long as nothing else begins. Jobs that start over
+    /// must have done so twice since an earlier moment.
+    pub fn may_leap(&self, since: &Self) -> bool {
+        let iterating = self.iterating();
+        self.parts.iter().zip(&since.parts).all(|(&(job, part), &(_, before))| match (part, before) {
+            (Part::Iterates { .. }, _) => iterating[job].is_some(),
+            (Part::Ended { iterated }, _) => !iterated || iterating[job].is_none() && self.ended(job),
+            (Part::StartsOver { rounds }, Part::StartsOver { rounds: then }) => rounds >= then + 2,
+            _ => false,
+        })
+    }
+
+    /// By how many iterations a rank of a job has gained on another since an earlier moment, at most.
+    pub fn apart(&self, since: &Self, job: usize) -> f64 {
+        let gained = |(now, then): (&(usize, Part), &(usize, Part))| match (now, then) {
+            (&(of, Part::Iterates { at, .. }), &(_, Part::Iterates { at: before, .. })) if of == job => {
+                Some(at - before)
+            }
+            _ => None,
+        };
+        let gains = || self.parts.iter().zip(&since.parts).filter_map(gained);
+        gains().fold(0.0, f64::max) - gains().fold(f64::INFINITY, f64::min).min(gains().fold(0.0, f64::max))
+    }
+
+    /// Whether a job starts over again and again.
+    pub fn starts_over(&self) -> bool {
+        self.parts.iter().any(|(_, part)| matches!(part, Part::StartsOver { .. }))
+    }
+
+    fn ended(&self, job: usize) -> bool {
+        self.parts.iter().all(|&(of, part)| of != job || matches!(part, Part::Ended { .. }))
+    }
+
     /// Whether a run goes on from both in the same way.
     pub fn equals(&self, other: &Self) -> bool {
         self.bytes == other.bytes && self.counts.len() == other.counts.len()
@@ -88,6 +182,12 @@ impl Moment {
 enum Doing {
     /// Writes.
     Look,
+    /// Notes what adds up, and where ranks are.
+    Note,
+    /// Moves times and steps on, and leaves what adds up as it is.
+    Leap { by_ps: u64 },
+    /// Adds what was left out.
+    Settle(Box<Settle>),
     /// Adds what comes of so many times more, by what was noted before.
     Advance {
         times: u64,
@@ -127,12 +227,69 @@ pub struct Visit {
     pub(crate) records: Names,
     /// By job: how many iterations it is moved on.
     moved: Vec<u64>,
+    /// Whose sums are visited, if they are one job's.
+    job: Option<usize>,
+}
+
+/// What leaps left out of what adds up: as much an iteration as those brought that were simulated between two moments.
+#[derive(Debug)]
+pub(crate) struct Settle {
+    pub counts: (std::vec::IntoIter<u128>, std::vec::IntoIter<u128>),
+    pub latencies: (std::vec::IntoIter<Latencies>, std::vec::IntoIter<Latencies>),
+    /// Iterations left out, and those between the moments.
+    pub left_out: u64,
+    pub between: u64,
+    /// By job that did nothing else than to iterate, and ended: iterations left out, and all others. What each brings is then known.
+    pub whole: Vec<Option<(u64, u64)>>,
+}
+
+impl Settle {
+    pub fn new(
+        moments: (Moment, Moment),
+        (left_out, between): (u64, u64),
+        whole: Vec<Option<(u64, u64)>>,
+    ) -> Self {
+        let (then, now) = moments;
+        let counts = (then.counts.into_iter(), now.counts.into_iter());
+        let latencies = (then.latencies.into_iter(), now.latencies.into_iter());
+        Self { counts, latencies, left_out, between, whole }
+    }
+
+    /// Of a sum in the whole run; of this job, if every iteration of it brings as much.
+    fn left_out(&mut self, sum: u128, job: Option<usize>) -> u128 {
+        let noted = "as many as were noted";
+        let grown = self.counts.1.next().expect(noted) - self.counts.0.next().expect(noted);
+        self.exactly(sum, grown, job).unwrap_or_else(|| self.about(grown))
+    }
+
+    fn about(&self, grown: u128) -> u128 {
+        let between = u128::from(self.between);
+        (grown * u128::from(self.left_out) + between / 2) / between
+    }
+
+    /// What was simulated of a job that did nothing else is so many times what an iteration brings.
+    fn exactly(&self, sum: u128, grown: u128, job: Option<usize>) -> Option<u128> {
+        let (left_out, others) = (*self.whole.get(job?)?)?;
+        let (each, rest) = (sum / u128::from(others), sum % u128::from(others));
+        // As it came in between, up to what belongs to the iterations before and behind.
+        let near = (each * u128::from(self.between)).abs_diff(grown) <= 2 * each;
+        (rest == 0 && near).then(|| each * u128::from(left_out))
+    }
+
+    fn extend(&mut self, latencies: &mut Latencies, job: Option<usize>) {
+        let noted = "as many as were noted";
+        let (then, now) = (self.latencies.0.next().expect(noted), self.latencies.1.next().expect(noted));
+        let grown = u128::from(now.count() - then.count());
+        let exactly = self.exactly(u128::from(latencies.count()), grown, job);
+        let left_out = exactly.unwrap_or_else(|| self.about(grown));
+        latencies.grow_as(&then, &now, u64::try_from(left_out).expect("a count of a run, which has an end"));
+    }
 }
 
 impl Visit {
     fn new(doing: Doing, moment: Moment, moved: Vec<u64>) -> Self {
         let [packets, messages, rests, records] = std::array::from_fn(|_| Names::default());
-        Self { doing, moment, packets, messages, rests, records, moved }
+        Self { doing, moment, packets, messages, rests, records, moved, job: None }
     }
 
     /// Looks at a run that is at `now_ps`.
@@ -149,6 +306,22 @@ impl Visit {
         Self::new(doing, Moment { now_ps: now.now_ps, bases: now.bases.clone(), ..Moment::default() }, moved)
     }
 
+    /// Notes what adds up in a run that is at `now_ps`.
+    pub(crate) fn note(now_ps: u64) -> Self {
+        Self::new(Doing::Note, Moment { now_ps, ..Moment::default() }, Vec::new())
+    }
+
+    /// Moves a run on, by so many iterations a job.
+    pub(crate) fn leap(now: &Moment, by_ps: u64, moved: Vec<u64>) -> Self {
+        let moment = Moment { now_ps: now.now_ps, bases: now.bases.clone(), ..Moment::default() };
+        Self::new(Doing::Leap { by_ps }, moment, moved)
+    }
+
+    /// Adds what leaps left out.
+    pub(crate) fn settle(settle: Settle) -> Self {
+        Self::new(Doing::Settle(Box::new(settle)), Moment::default(), Vec::new())
+    }
+
     /// What was seen.
     pub(crate) fn seen(self) -> Moment {
         self.moment
@@ -161,14 +334,24 @@ impl Visit {
 
     /// Whether it looks, and does not change anything.
     pub(crate) fn looks(&self) -> bool {
-        matches!(self.doing, Doing::Look)
+        matches!(self.doing, Doing::Look | Doing::Note)
+    }
+
+    /// Whether nothing but what adds up is of interest.
+    pub(crate) fn only_sums(&self) -> bool {
+        matches!(self.doing, Doing::Note | Doing::Settle(_))
+    }
+
+    /// Whose sums come next, if they are one job's.
+    pub(crate) fn of_job(&mut self, job: Option<usize>) {
+        self.job = job;
     }
 
     /// How far times move on, ps.
     pub(crate) fn by_ps(&self) -> u64 {
         match self.doing {
-            Doing::Look => 0,
-            Doing::Advance { by_ps, .. } => by_ps,
+            Doing::Look | Doing::Note | Doing::Settle(_) => 0,
+            Doing::Advance { by_ps, .. } | Doing::Leap { by_ps } => by_ps,
         }
     }
 
@@ -182,7 +365,7 @@ impl Visit {
 
     /// Something that must be the same.
     pub(crate) fn same<T: Serialize + ?Sized>(&mut self, value: &T) {
-        if self.looks() {
+        if matches!(self.doing, Doing::Look) {
             let before = std::mem::take(&mut self.moment.bytes);
             self.moment.bytes = postcard::to_extend(value, before).expect("memory takes any value");
         }
@@ -214,8 +397,19 @@ impl Visit {
 
     /// Something that only adds up.
     pub(crate) fn sum(&mut self, sum: &mut u128) {
+        self.adds_up(sum, false);
+    }
+
+    /// The same, of which every iteration brings as much.
+    pub(crate) fn fixed(&mut self, sum: &mut u128) {
+        self.adds_up(sum, true);
+    }
+
+    fn adds_up(&mut self, sum: &mut u128, fixed: bool) {
         match &mut self.doing {
-            Doing::Look => self.moment.counts.push(*sum),
+            Doing::Look | Doing::Note => self.moment.counts.push(*sum),
+            Doing::Leap { .. } => {}
+            Doing::Settle(settle) => *sum += settle.left_out(*sum, self.job.filter(|_| fixed)),
             Doing::Advance { times, counts, .. } => {
                 let before = counts.next().expect("as many as were noted");
                 *sum += (*sum - before) * u128::from(*times);
@@ -223,20 +417,38 @@ impl Visit {
         }
     }
 
-    /// The same, of a smaller kind.
+    /// A count of which every iteration brings as much.
     pub(crate) fn count(&mut self, count: &mut u64) {
+        self.small(count, true);
+    }
+
+    /// A time that only adds up, or a count of what iterations need more and less of.
+    pub(crate) fn total(&mut self, count: &mut u64) {
+        self.small(count, false);
+    }
+
+    fn small(&mut self, count: &mut u64, fixed: bool) {
         let mut sum = u128::from(*count);
-        self.sum(&mut sum);
+        self.adds_up(&mut sum, fixed);
         *count = u64::try_from(sum).expect("a count of a run, which has an end");
     }
 
     /// A distribution.
     pub(crate) fn latencies(&mut self, latencies: &mut Latencies) {
         match &mut self.doing {
-            Doing::Look => self.moment.latencies.push(latencies.clone()),
+            Doing::Look | Doing::Note => self.moment.latencies.push(latencies.clone()),
+            Doing::Leap { .. } => {}
+            Doing::Settle(settle) => settle.extend(latencies, self.job),
             Doing::Advance { times, latencies: before, .. } => {
                 latencies.repeat_since(&before.next().expect("as many as were noted"), *times);
             }
+        }
+    }
+
+    /// A rank of a job, whose step comes next.
+    pub(crate) fn part(&mut self, job: usize, part: Part) {
+        if matches!(self.doing, Doing::Note) {
+            self.moment.parts.push((job, part));
         }
     }
 
@@ -248,6 +460,9 @@ impl Visit {
 
     /// Packets in a row.
     pub(crate) fn packets_of(&mut self, indices: impl Iterator<Item = u32>) {
+        if self.only_sums() {
+            return;
+        }
         let indices: Vec<u32> = indices.collect();
         self.same(&indices.len());
         indices.into_iter().for_each(|index| self.packet(index));
@@ -281,6 +496,9 @@ impl Visit {
 
     /// The step of a rank whose job is given, in a program that does the same every `steps` steps from `from` to `to`; else `None`.
     pub(crate) fn step(&mut self, step: &mut u64, job: usize, cycle: Option<(u64, u64, u64)>) {
+        if matches!(self.doing, Doing::Settle(_)) {
+            return;
+        }
         let Some((from, steps, to)) = cycle.filter(|&(from, _, to)| (from..to).contains(step)) else {
             return self.same(&(false, *step));
         };

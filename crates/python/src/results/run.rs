@@ -187,6 +187,10 @@ pub(crate) fn skipped<'py>(
     dict.set_item("period_ms", found.then(|| ms(skipped.period_ps)))?;
     dict.set_item("iterations", skipped.iterations)?;
     dict.set_item("share", skipped.time_ps as f64 / outcome.end_ps.max(1) as f64)?;
+    let how = if skipped.near.is_some() { "near" } else { "exact" };
+    dict.set_item("how", skipped.reason.is_none().then_some(how))?;
+    dict.set_item("error", skipped.near.map(|near| near.error))?;
+    dict.set_item("seen", skipped.near.map(|near| near.seen))?;
     dict.set_item("reason", skipped.reason)?;
     Ok(dict)
 }

@@ -12,6 +12,7 @@
 //! | `watch` | totals and samples | `network` and `threads` ask; it changes nothing |
 //! | `network` | one network (or partition of it): all of the above together | `engine` changes it, `threads` owns it |
 //! | `engine` | what happens: events, steps, news, state | `threads` calls it |
+//! | `trend`, `near`, `repeating` | what repeats in a run, and moving it on | `threads`, by `repeating` |
 //! | `threads` | a run, on one thread or several | the rest of the crate calls it |
 //!
 //! Rooms import only those above them in this table (docs/decisions/0026). The program of the hosts, the calendar of events, observers
@@ -22,12 +23,14 @@ mod control;
 mod engine;
 mod hardware;
 mod host;
+mod near;
 mod network;
 mod parallel;
 mod pool;
 mod repeating;
 mod switch;
 mod threads;
+mod trend;
 mod watch;
 
 pub use engine::Keeping;

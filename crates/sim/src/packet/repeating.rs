@@ -8,6 +8,7 @@
 use crate::calendar::END_PS;
 use crate::observe::Observer;
 use crate::packet::choice::Choice;
+use crate::packet::near::Nearly;
 use crate::packet::network::Network;
 use crate::program::Split;
 use crate::repeats::{Iteration, Moment, Skipped, Visit};
@@ -32,12 +33,19 @@ pub(super) struct Repeating {
     next_wait: u64,
     /// What came of it.
     skipped: Skipped,
+    /// Whether a state may come back at all.
+    may_equal: bool,
+    /// Where an error is allowed.
+    nearly: Option<Nearly>,
 }
 
 impl Repeating {
-    /// Of a run that has not begun; `Err`: nothing can be skipped in it.
-    pub fn new<C: Choice, P: Split, O: Observer>(network: &mut Network<C, P, O>) -> Result<Self, Skipped> {
-        match network.unfit() {
+    /// Of a run that has not begun, with this error allowed; `Err`: nothing can be skipped in it.
+    pub fn new<C: Choice, P: Split, O: Observer>(
+        network: &mut Network<C, P, O>,
+        error: f64,
+    ) -> Result<Self, Skipped> {
+        match network.unfit(error > 0.0) {
             Some(reason) => return Err(Skipped::nothing(reason)),
             None => network.program.iterates().map_err(Skipped::nothing)?,
         }
@@ -52,6 +60,8 @@ impl Repeating {
             wait: 0,
             next_wait: 1,
             skipped: Skipped::nothing("no repeat was found"),
+            may_equal: network.unfit(false).is_none(),
+            nearly: (error > 0.0).then(|| Nearly::new(error)),
         })
     }
 
@@ -60,13 +70,81 @@ impl Repeating {
         self.skipped
     }
 
+    /// Nothing comes any more, or somebody has ended the run.
+    pub fn is_over(&mut self, told: bool) {
+        self.nearly.iter_mut().for_each(|nearly| nearly.ends(told));
+    }
+
+    /// The result would be more wrong than is allowed: the run is in vain.
+    pub fn has_failed(&self) -> bool {
+        self.nearly.as_ref().is_some_and(Nearly::has_failed)
+    }
+
+    /// Nothing, as leaps go wrong.
+    pub fn without_leaps(self) -> Skipped {
+        let near = self.nearly.as_ref().and_then(Nearly::known);
+        Skipped {
+            near,
+            ..Skipped::nothing("iterations that were simulated to see were others than foreseen")
+        }
+    }
+
+    /// The run has ended: adds what was left out and is only near.
+    pub fn ends<C: Choice, P: Split, O: Observer>(&mut self, network: &mut Network<C, P, O>) {
+        let Some(nearly) = &mut self.nearly else { return };
+        self.skipped.near = nearly.known();
+        for settle in nearly.settles(&network.program.so_far()) {
+            network.visit(&mut Visit::settle(settle));
+        }
+    }
+
     /// An iteration has begun; the run does not go on to `until_ps`.
     pub fn begins<C: Choice, P: Split, O: Observer>(
         &mut self,
         network: &mut Network<C, P, O>,
         until_ps: u64,
     ) {
-        let Some(Iteration { job, number }) = network.program.begun() else { return };
+        while let Some(begun) = network.program.begun() {
+            let noted = self.nearly.as_mut().is_some_and(|nearly| {
+                nearly.begins(begun, network.now, network.program.so_far(), network.packet_latencies())
+            });
+            if self.may_equal && begun.leads && !self.nearly.as_ref().is_some_and(Nearly::checks) {
+                self.seeks(network, begun, until_ps);
+            }
+            // What may repeat exactly has the first go.
+            let first = self.may_equal && self.next_wait == 1 && self.period().is_some();
+            if noted && self.earlier.is_none() && !first {
+                self.leaps(network, until_ps);
+            }
+        }
+    }
+
+    /// Leaves iterations out that are nearly like those before, if there are.
+    fn leaps<C: Choice, P: Split, O: Observer>(&mut self, network: &mut Network<C, P, O>, until_ps: u64) {
+        let mut visit = Visit::note(network.now);
+        network.visit(&mut visit);
+        let (now, Some(nearly)) = (visit.seen(), &mut self.nearly) else { return };
+        let Some((leap, now)) = nearly.noted(now, until_ps.min(END_PS / 2)) else { return };
+        let skipped = &mut self.skipped;
+        if skipped.reason.take().is_some() {
+            (skipped.job, skipped.from_iteration) = (Some(leap.job), leap.from_iteration());
+            (skipped.period_iterations, skipped.period_ps) = (leap.taken_from, leap.taken_ps);
+        }
+        skipped.iterations += leap.iterations;
+        skipped.time_ps += leap.by_ps;
+        network.visit(&mut Visit::leap(&now, leap.by_ps, leap.moved.clone()));
+        nearly.leapt(leap, now);
+        self.last = None;
+        self.signs.clear();
+    }
+
+    /// Looks for a state that comes back.
+    fn seeks<C: Choice, P: Split, O: Observer>(
+        &mut self,
+        network: &mut Network<C, P, O>,
+        Iteration { job, number, .. }: Iteration,
+        until_ps: u64,
+    ) {
         if self.job != job {
             self.forget(network);
             self.job = job;
@@ -140,6 +218,9 @@ impl Repeating {
         network.visit(&mut visit);
         if let Some(births) = network.hosts.births_mut() {
             births.repeat(times, period_ps);
+        }
+        if let Some(nearly) = &mut self.nearly {
+            nearly.skipped();
         }
         self.last = None;
         self.signs.clear();

@@ -187,7 +187,7 @@ pub fn run_network<C: Choice + Clone, P: Split, O: Observer>(
     let mut repeating = match (&mut parts[..], terms.skip_repeats) {
         (_, None) => None,
         (_, Some(_)) if terms.keep.is_some() => Some(Err(Skipped::nothing("the state is kept"))),
-        ([whole], Some(_)) => Some(Repeating::new(whole)),
+        ([whole], Some(error)) => Some(Repeating::new(whole, error)),
         _ => Some(Err(Skipped::nothing("the network is in partitions"))),
     };
     for part in &mut parts {
@@ -202,6 +202,19 @@ pub fn run_network<C: Choice + Clone, P: Split, O: Observer>(
         [whole] => alone(whole, terms, repeating.as_mut().and_then(|it| it.as_mut().ok()))?,
         parts => together(parts, terms)?,
     };
+    if let ([whole], Some(Ok(it))) = (&mut parts[..], &mut repeating) {
+        it.is_over(matches!(end, End::Told(_)));
+        if it.has_failed() {
+            let (before, terms) = (repeating, Terms { skip_repeats: Some(0.0), ..*terms });
+            let mut done = run_network(fabric, config, choice, program, observer, &terms)?;
+            let exact = done.skipped.as_ref().is_some_and(|skipped| skipped.iterations > 0);
+            if let (false, Some(Ok(before))) = (exact, before) {
+                done.skipped = Some(before.without_leaps());
+            }
+            return Ok(done);
+        }
+        it.ends(whole);
+    }
     if end == End::Silent
         && let Some(error) = deadlock(&parts)
     {
@@ -237,6 +250,9 @@ fn alone<C: Choice, P: Split, O: Observer>(
         if std::mem::take(&mut network.paused) {
             if let Some(repeating) = &mut repeating {
                 repeating.begins(network, until_ps);
+                if repeating.has_failed() {
+                    return Ok(End::Silent);
+                }
             }
             continue;
         }

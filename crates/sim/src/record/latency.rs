@@ -3,6 +3,8 @@
 //! Buckets of relative width 0.1 % (HdrHistogram: G. Tene, <https://hdrhistogram.org>), never finer than 256 ps; count, mean and
 //! maximum are exact. Merging is exact too, and in any order the same: partitions of a network record apart.
 
+use std::collections::HashMap;
+
 use hdrhistogram::Histogram;
 use serde::{Deserialize, Serialize};
 
@@ -106,6 +108,45 @@ impl Latencies {
         self.sum_ps += (self.sum_ps - before.sum_ps) * u128::from(times);
     }
 
+    /// Adds so many latencies that are distributed as those are by which `now` is more than `then`.
+    pub fn grow_as(&mut self, then: &Latencies, now: &Latencies, count: u64) {
+        let grown = u128::from(now.count() - then.count());
+        if grown == 0 {
+            return;
+        }
+        let had: HashMap<u64, u64> = then.buckets().map(|(first_ps, _, count)| (first_ps, count)).collect();
+        // Each bucket gets its part of all up to there, less what those before it got: nothing is lost by rounding.
+        let (mut so_far, mut given) = (0u128, 0u64);
+        for (first_ps, _, held) in now.buckets() {
+            so_far += u128::from(held - had.get(&first_ps).copied().unwrap_or(0));
+            let due = ((so_far * u128::from(count) + grown / 2) / grown) as u64;
+            self.histogram.record_n(first_ps, due - given).expect("it is a bucket that there is");
+            given = due;
+        }
+        self.sum_ps += ((now.sum_ps - then.sum_ps) * u128::from(count) + grown / 2) / grown;
+    }
+
+    /// This share of those that were added since it was `then` are at most that, ps; `None` if there were none.
+    pub fn quantile_since(&self, then: &Latencies, share: f64) -> Option<u64> {
+        let count = self.count() - then.count();
+        let had: HashMap<u64, u64> = then.buckets().map(|(first_ps, _, count)| (first_ps, count)).collect();
+        let mut so_far = 0;
+        self.buckets().find_map(|(first_ps, last_ps, held)| {
+            so_far += held - had.get(&first_ps).copied().unwrap_or(0);
+            (count > 0 && so_far as f64 >= share * count as f64).then_some(last_ps)
+        })
+    }
+
+    /// Latencies.
+    pub fn count(&self) -> u64 {
+        self.histogram.len()
+    }
+
+    /// All of them together, ps.
+    pub fn sum_ps(&self) -> u128 {
+        self.sum_ps
+    }
+
     /// Count, mean, median, 99th percentile and maximum.
     pub fn summary(&self) -> Summary {
         let count = self.histogram.len();
@@ -153,6 +194,23 @@ mod tests {
                 draw(1 << magnitude)
             })
             .collect()
+    }
+
+    #[test]
+    fn what_grew_grows_on_in_the_same_way() {
+        let then = of(&[1 << 20, 1 << 30]);
+        let mut now = then.clone();
+        (0..3).for_each(|_| now.record(1 << 20));
+        now.record(1 << 25);
+        assert_eq!(now.quantile_since(&then, 0.75), of(&[1 << 20]).buckets().map(|(_, last, _)| last).next());
+        assert!(now.quantile_since(&then, 0.76) > Some(1 << 24));
+        assert_eq!(then.quantile_since(&then, 0.5), None);
+        // Three of four, of ten: 7.5 and all that is left.
+        let before = now.clone();
+        now.grow_as(&then, &before, 10);
+        let counts: Vec<u64> = now.buckets().map(|(.., count)| count).collect();
+        assert_eq!(counts, [4 + 8, 1 + 2, 1]);
+        assert_eq!(now.sum_ps() - before.sum_ps(), ((3 << 20) + (1 << 25)) * 10 / 4);
     }
 
     #[test]

@@ -48,9 +48,14 @@ impl Tally {
         self.waits_ps[what.index()] += u128::from(ps);
     }
 
-    /// All sums.
-    pub fn sums(&mut self) -> impl Iterator<Item = &mut u128> {
-        [&mut self.compute_ps, &mut self.call_ps].into_iter().chain(&mut self.waits_ps)
+    /// All sums: of what ranks did, and of what they waited.
+    pub fn sums(&mut self) -> ([&mut u128; 2], &mut [u128]) {
+        ([&mut self.compute_ps, &mut self.call_ps], &mut self.waits_ps)
+    }
+
+    /// Waiting of all kinds.
+    pub fn waited_ps(&self) -> u128 {
+        self.waits_ps.iter().sum()
     }
 
     pub fn merge(&mut self, other: &Self) {

@@ -84,10 +84,12 @@ def _skipped(routing: str, skipped: Mapping[str, Any]) -> tuple[str, str]:
         f"{'iteration' if each == 1 else f'{count(each)} iterations'} ({1e3 * skipped['period_ms']:.4g} µs)"
     )
     what = f"{count(skipped['iterations'])} iterations of {skipped['job']}"
-    return "skipped", (
-        f"{routing}: {what}, {100 * skipped['share']:.1f} % of the time; "
-        f"from iteration {skipped['from_iteration']} on it repeats every {period}"
-    )
+    what = f"{routing}: {what}, {100 * skipped['share']:.1f} % of the time"
+    start = skipped["from_iteration"]
+    if skipped["how"] == "near":
+        error, seen = (f"{100 * skipped[key]:.2g} %" for key in ("error", "seen"))
+        return "skipped", f"{what}; taken from {period} from {start} on, error at most {error}, {seen} seen"
+    return "skipped", f"{what}; from iteration {start} on it repeats every {period}"
 
 
 def all_skipped(told: Mapping[str, Any]) -> str:

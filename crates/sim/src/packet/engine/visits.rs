@@ -5,17 +5,18 @@
 use crate::calendar::{Calendar, Event};
 use crate::observe::Observer;
 use crate::packet::choice::Choice;
+use crate::packet::host::Births;
 use crate::packet::network::Network;
 use crate::packet::pool::List;
 use crate::program::Split;
 use crate::repeats::Visit;
 
 impl<C: Choice, P: Split, O: Observer> Network<'_, C, P, O> {
-    /// Why nothing can be skipped in such a run, if so.
-    pub(in crate::packet) fn unfit(&self) -> Option<&'static str> {
+    /// Why nothing can be skipped in such a run, if so; draws may be others where it may be only `near`.
+    pub(in crate::packet) fn unfit(&self, near: bool) -> Option<&'static str> {
         if O::LISTENS {
             Some("packets are watched")
-        } else if C::DRAWS || C::LOOKS || !C::LOCAL || C::STEERS || C::SNOOPS {
+        } else if C::DRAWS && !near || C::LOOKS || !C::LOCAL || C::STEERS || C::SNOOPS {
             Some("the routing can choose packet by packet")
         } else if self.ports.features.control {
             Some("there is a congestion control")
@@ -72,12 +73,23 @@ impl<C: Choice, P: Split, O: Observer> Network<'_, C, P, O> {
             last,
         } = self;
         debug_assert!(behind.is_empty());
+        let alone = program.is_alone().then_some(0);
+        visit.of_job(alone);
         visit.count(received);
         visit.count(detours);
-        visit.count(events);
+        visit.total(events);
         visit.time(last);
         program.visit(visit);
+        visit.of_job(alone.filter(|_| !C::DRAWS));
         ports.visit(visit, packets, |visit, list| hosts.visit_list(visit, list));
+        if visit.only_sums() {
+            for (job, latencies) in hosts.births_mut().into_iter().flat_map(Births::latencies_mut).enumerate()
+            {
+                visit.of_job(Some(job));
+                visit.latencies(latencies);
+            }
+            return;
+        }
         let lanes = ports.lanes;
         for host in 0..fabric.host_count() {
             let queues: Vec<List> =

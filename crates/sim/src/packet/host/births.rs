@@ -176,6 +176,11 @@ impl Births {
         }
     }
 
+    /// By job, to add what was not simulated.
+    pub fn latencies_mut(&mut self) -> &mut [Latencies] {
+        &mut self.latencies
+    }
+
     /// By job.
     pub fn latencies(&self) -> &[Latencies] {
         &self.latencies

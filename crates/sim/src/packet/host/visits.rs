@@ -9,6 +9,9 @@ use crate::repeats::Visit;
 impl<T: Copy> Hosts<T> {
     /// The messages of a list.
     pub fn visit_list(&self, visit: &mut Visit, list: List) {
+        if visit.only_sums() {
+            return;
+        }
         let indices: Vec<u32> = self.indices(list).collect();
         visit.same(&indices.len());
         indices.into_iter().for_each(|message| visit.message(message));

@@ -74,7 +74,7 @@ impl Waits {
         let of = self.of(link);
         for clock in &mut self.clocks[of] {
             visit.after(&mut clock.since, free_at);
-            visit.count(&mut clock.total_ps);
+            visit.total(&mut clock.total_ps);
         }
     }
 

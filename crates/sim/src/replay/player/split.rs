@@ -5,7 +5,7 @@ use netloom_model::HostId;
 use super::{Envelope, Player};
 use crate::SimError;
 use crate::program::{Series, Split};
-use crate::repeats::{Iteration, Visit};
+use crate::repeats::{Iteration, SoFar, Visit};
 use crate::state_codec::{StateReader, StateWriter};
 
 impl Split for Player {
@@ -84,6 +84,14 @@ impl Split for Player {
 
     fn is_beginning(&self, token: u32, now_ps: u64) -> bool {
         self.ranks.get(token as usize).is_some_and(|rank| self.jobs[rank.job as usize].start_ps > now_ps)
+    }
+
+    fn so_far(&self) -> Vec<SoFar> {
+        self.jobs_so_far()
+    }
+
+    fn is_alone(&self) -> bool {
+        self.jobs.len() == 1
     }
 
     fn visit(&mut self, visit: &mut Visit) {

@@ -6,9 +6,9 @@
 use std::collections::BTreeMap;
 
 use super::envelope::NUMBERS;
-use super::{Envelope, Matching, Player};
+use super::{Envelope, Matching, Player, Waits};
 use crate::program::Series;
-use crate::repeats::{Iteration, Visit};
+use crate::repeats::{Iteration, Part, SoFar, Visit};
 use crate::replay::cycle::Cycle;
 
 /// Where the jobs of a player iterate.
@@ -16,21 +16,25 @@ use crate::replay::cycle::Cycle;
 pub(super) struct Cycles {
     /// By rank of all jobs; `None` for ranks that do nothing twice, and those of jobs that start over.
     of: Vec<Option<Cycle>>,
-    /// The rank whose next iteration is a pause, and its first step.
-    next: Option<(u32, u64)>,
+    /// By job that still iterates, in order: a rank of it whose next iteration is a pause, and its first step.
+    next: Vec<(u32, u64)>,
     /// At a visit, by rank of all jobs and kind of message: how many it has sent, and by how many it is moved on.
     sends: Vec<[(u32, u64); 2]>,
-    /// The rank that paused last, and the step at which it was: it went on at once, and may be at the end of its iteration.
-    paused: Option<(u32, u64)>,
+    /// Ranks that have paused, and the steps at which they were: they went on at once, and may be at the end of their iteration.
+    paused: Vec<(u32, u64)>,
+    /// Those of them that nobody has looked at yet; a rank that computes is a step ahead and has not paused.
+    begun: Vec<u32>,
 }
 
 impl Cycles {
     /// Whether a rank that is at a step is to pause.
     #[inline]
     pub fn pauses(&mut self, rank: u32, step: u64) -> bool {
-        let pauses = self.next.is_some_and(|(next, from)| next == rank && step >= from);
+        let pauses = self.next.iter().any(|&(next, from)| next == rank && step >= from);
         if pauses {
-            self.paused = Some((rank, step));
+            self.paused.retain(|&(of, _)| of != rank);
+            self.paused.push((rank, step));
+            self.begun.push(rank);
         }
         pauses
     }
@@ -59,38 +63,73 @@ impl Player {
             of.extend(cycles.into_iter().map(|cycle| cycle.map(|cycle| cycle.in_stretches(times))));
         }
         self.cycles.of = of;
-        match self.next_pause() {
-            Some(_) => Ok(()),
-            None => Err("no program does the same again and again"),
+        (0..self.jobs.len()).for_each(|job| self.next_pause(job));
+        match self.cycles.next.is_empty() {
+            false => Ok(()),
+            true => Err("no program does the same again and again"),
         }
     }
 
-    /// The first rank that iterates of the first job of which one still does, and its next iteration: it is the next pause.
-    fn next_pause(&mut self) -> Option<(u32, u64)> {
-        let next = |(rank, cycle): (u32, &Option<Cycle>)| {
-            let (step, Cycle { from, steps, to }) = (self.began_at(rank), (*cycle)?);
+    /// The first rank that still iterates of a job, and its next iteration: it is the job's next pause.
+    fn next_pause(&mut self, job: usize) {
+        let next = |rank: u32| {
+            let (step, Cycle { from, steps, to }) = (self.began_at(rank), self.cycles.of[rank as usize]?);
             let next = if step < from { from } else { from + ((step - from) / steps + 1) * steps };
             (next < to).then_some((rank, next))
         };
-        self.cycles.next = (0..).zip(&self.cycles.of).find_map(next);
-        self.cycles.next
+        let ranks = self.first[job]..self.first[job] + self.jobs[job].hosts.len() as u32;
+        let found = ranks.clone().find_map(next);
+        self.cycles.next.retain(|(rank, _)| !ranks.contains(rank));
+        self.cycles.next.extend(found);
+        self.cycles.next.sort_unstable();
     }
 
     /// [`Split::begun`](crate::Split::begun).
     pub(super) fn begins_iteration(&mut self) -> Option<Iteration> {
-        let (rank, _) = self.cycles.next?;
+        let (rank, at) = loop {
+            let rank = self.cycles.begun.pop()?;
+            let begun = |&(of, from): &(u32, u64)| of == rank && self.began_at(rank) >= from;
+            if let Some(at) = self.cycles.next.iter().position(begun) {
+                break (rank, at);
+            }
+        };
         let Cycle { from, steps, .. } = self.cycles.of[rank as usize]?;
         let (job, step) = (self.ranks[rank as usize].job as usize, self.began_at(rank));
-        self.next_pause();
-        Some(Iteration { job, number: step.saturating_sub(from) / steps })
+        self.next_pause(job);
+        Some(Iteration { job, number: step.saturating_sub(from) / steps, leads: at == 0 })
+    }
+
+    /// [`Split::so_far`](crate::Split::so_far).
+    pub(super) fn jobs_so_far(&self) -> Vec<SoFar> {
+        let mut so_far = vec![SoFar::default(); self.jobs.len()];
+        for rank in &self.ranks {
+            so_far[rank.job as usize].running += u32::from(rank.waits != Waits::Ended);
+        }
+        for (of, (latencies, times)) in so_far.iter_mut().zip(self.latencies.iter().zip(&self.times)) {
+            (of.messages, of.latency_ps) = (latencies.count(), latencies.sum_ps());
+            of.waits_ps = times.waited_ps();
+        }
+        so_far
+    }
+
+    fn part(&self, r: u32, rank: &super::Rank) -> Part {
+        let (job, cycle) = (&self.jobs[rank.job as usize], self.cycle(r));
+        match cycle {
+            _ if rank.waits == Waits::Ended => Part::Ended { iterated: cycle.is_some() },
+            Some((from, steps, to)) if (from..to).contains(&rank.step) => Part::Iterates {
+                times: (to - from) / steps,
+                at: (rank.step - from) as f64 / steps as f64,
+                whole: from == 0 && (to - from) % steps == 0 && job.script.op(rank.number, to).is_none(),
+            },
+            None if job.until.is_some() => Part::StartsOver { rounds: u64::from(rank.rounds) },
+            _ => Part::Else,
+        }
     }
 
     /// The step at which a rank was when it paused, or is.
     fn began_at(&self, rank: u32) -> u64 {
-        match self.cycles.paused {
-            Some((paused, step)) if paused == rank => step,
-            _ => self.ranks[rank as usize].step,
-        }
+        let paused = self.cycles.paused.iter().find(|&&(paused, _)| paused == rank);
+        paused.map_or(self.ranks[rank as usize].step, |&(_, step)| step)
     }
 
     fn cycle(&self, rank: u32) -> Option<(u64, u64, u64)> {
@@ -111,6 +150,8 @@ impl Player {
         let mut ranks = std::mem::take(&mut self.ranks);
         self.cycles.sends.clear();
         for (r, rank) in (0..).zip(&mut ranks) {
+            visit.of_job(Some(rank.job as usize));
+            visit.part(rank.job as usize, self.part(r, rank));
             let super::Rank {
                 // Given.
                 job,
@@ -141,11 +182,14 @@ impl Player {
             visit.same(&(open, waits, paid, talks, leaving, unclaimed, inner, end_ps));
             let was_at = *step;
             visit.step(step, *job as usize, self.cycle(r));
-            if let Some((_, paused_at)) = self.cycles.paused.as_mut().filter(|(paused, _)| *paused == r) {
+            if let Some((_, paused_at)) = self.cycles.paused.iter_mut().find(|(paused, _)| *paused == r) {
                 *paused_at += *step - was_at;
             }
-            let open = tallies.iter().map(|(key, tally)| (*key, tally.complete.wrapping_sub(tally.waited)));
-            visit.same(&open.filter(|&(_, left)| left != 0).collect::<BTreeMap<_, _>>());
+            if !visit.only_sums() {
+                let open =
+                    tallies.iter().map(|(key, tally)| (*key, tally.complete.wrapping_sub(tally.waited)));
+                visit.same(&open.filter(|&(_, left)| left != 0).collect::<BTreeMap<_, _>>());
+            }
             let mut counted = u64::from(*rounds);
             visit.count(&mut counted);
             *rounds = counted as u32;
@@ -158,16 +202,21 @@ impl Player {
         ranks.iter_mut().for_each(|rank| self.visit_matching(visit, &mut rank.matching));
         self.ranks = ranks;
         visit.same(&(&self.running, &self.under_way));
-        self.latencies.iter_mut().for_each(|latencies| visit.latencies(latencies));
-        self.bytes.iter_mut().for_each(|bytes| visit.count(bytes));
-        self.times.iter_mut().flat_map(|times| times.sums()).for_each(|sum| visit.sum(sum));
-        for (messages, bytes) in self.by_mode.iter_mut().flatten() {
-            visit.count(messages);
-            visit.count(bytes);
+        for job in 0..self.jobs.len() {
+            visit.of_job(Some(job));
+            visit.latencies(&mut self.latencies[job]);
+            visit.count(&mut self.bytes[job]);
+            let (done, waits) = self.times[job].sums();
+            done.into_iter().for_each(|sum| visit.fixed(sum));
+            waits.iter_mut().for_each(|sum| visit.sum(sum));
+            for (messages, bytes) in &mut self.by_mode[job] {
+                visit.count(messages);
+                visit.count(bytes);
+            }
         }
         self.visit_written_down(visit);
         if !visit.looks() {
-            self.next_pause();
+            (0..self.jobs.len()).for_each(|job| self.next_pause(job));
         }
     }
 
@@ -189,6 +238,9 @@ impl Player {
     }
 
     fn visit_matching(&self, visit: &mut Visit, matching: &mut Matching<Envelope>) {
+        if visit.only_sums() {
+            return;
+        }
         visit.same(&matching.open_receives());
         let early = matching.early_mut();
         visit.same(&early.len());

@@ -1,0 +1,511 @@
+//! Iterations that are nearly alike: how many can be left out, and whether those behind them are as was foreseen.
+//!
+//! At the beginning of each iteration it is noted what the last one took and brought: its time, latencies, waits. Where a [`Trend`] through
+//! each of these says that the mean of the iterations to come is within the error allowed, at most half of them are left out: times and steps
+//! move on, queues and packets stay as they are. Then some are simulated and compared. What adds up gets what was left out at the end, when
+//! the programs have said what they bring.
+
+use crate::packet::trend::Trend;
+use crate::record::Latencies;
+use crate::repeats::{Iteration, Moment, Near, Settle, SoFar};
+
+/// Iterations before the first leap, behind each, and behind each at most until it is judged.
+const FEWEST: usize = 4;
+const CHECKED: usize = 2;
+const MOST_CHECKED: usize = 8;
+/// A leap over fewer is not worth it; and one is at most so many times what it is taken from.
+const LEAST: u64 = 4;
+const MOST_TIMES: u64 = 16;
+/// Notes that are kept to go back to.
+const MOST_NOTES: usize = 8;
+/// What is foreseen must be within this part of the error allowed, as it is judged by more later, and a run in vain costs time.
+const CAUTION: f64 = 0.6;
+/// How near two places of an iteration are that count as one, and how many are looked at.
+const SAME_PLACE: f64 = 0.05;
+const MOST_PLACES: u64 = 1000;
+/// Iterations before the first leap beside jobs that start over, of whose rounds no more is known than how many they were.
+const FEWEST_BESIDE: usize = 16;
+
+/// An iteration of the leading job.
+#[derive(Debug)]
+struct Sample {
+    number: u64,
+    figures: Vec<f64>,
+}
+
+/// What has been left out, and what it is taken from.
+#[derive(Debug)]
+struct Stretch {
+    from: Moment,
+    to: Moment,
+    /// Iterations of the leading job, and their number between the moments that were not left out.
+    left_out: u64,
+    between: u64,
+    /// By job.
+    moved: Vec<u64>,
+    /// By job at the beginning: how often it iterates, and whether its program is nothing else.
+    iterating: Vec<Option<(u64, bool)>>,
+}
+
+/// What a leap leaves out, and what is foreseen of it.
+#[derive(Debug)]
+pub(super) struct Leap {
+    /// What it is taken from: by number of the notes, and by job its iteration there.
+    note: usize,
+    since: Vec<u64>,
+    /// Iterations that it is taken from, and their time.
+    pub taken_from: u64,
+    pub taken_ps: u64,
+    /// The leading job, how often it iterates, what is left out of it and by job, with the middle of that.
+    pub job: usize,
+    times: f64,
+    pub iterations: u64,
+    pub moved: Vec<u64>,
+    middles: Vec<f64>,
+    pub by_ps: u64,
+    /// The means of figures, and of the times of other jobs' iterations.
+    foreseen: Vec<f64>,
+    foreseen_of: Vec<f64>,
+    /// What of the error comes from ranks that gain on others, which a leap leaves as far apart as they were.
+    apart: f64,
+    budget: f64,
+}
+
+impl Leap {
+    /// The leading job's iteration from which on it is taken.
+    pub fn from_iteration(&self) -> u64 {
+        self.since[self.job]
+    }
+}
+
+/// Lines through what has been seen of iterations.
+#[derive(Debug)]
+struct Basis {
+    trends: Vec<Trend>,
+    /// What errors of figures are parts of; 0: of nothing.
+    scales: Vec<f64>,
+    /// Jobs that iterate beside: how often, and the times of their iterations.
+    others: Vec<(usize, f64, Trend)>,
+}
+
+impl Basis {
+    /// How wrong the worst figure of the whole run may be by a leap, where that says how wrong a mean of what is left out may be: of a line, the
+    /// middle and number of the iterations, and what is foreseen.
+    fn error(&self, leap: &Leap, of: impl Fn(&Trend, f64, f64, f64) -> f64) -> f64 {
+        let others = self.others.iter().zip(&leap.foreseen_of).map(|((job, times, trend), &foreseen)| {
+            let (whole, part) = (leap.moved[*job] as f64, leap.by_ps as f64 / trend.mean);
+            let mean = of(trend, leap.middles[*job], part.max(1.0), foreseen) / trend.mean;
+            ((part - whole).abs() + mean * part) / times
+        });
+        others.fold(self.of_figures(leap, &of), f64::max) + leap.apart
+    }
+
+    /// The same of the leading job's iterations alone: the longer a leap, the more.
+    fn of_figures(&self, leap: &Leap, of: impl Fn(&Trend, f64, f64, f64) -> f64) -> f64 {
+        let count = leap.iterations as f64;
+        let figures = self.trends.iter().zip(&self.scales).zip(&leap.foreseen);
+        let figures = figures.filter(|((_, scale), _)| **scale > 0.0).map(|((trend, scale), &foreseen)| {
+            of(trend, leap.middles[leap.job], count, foreseen) / scale * count / leap.times
+        });
+        figures.fold(0.0, f64::max)
+    }
+}
+
+/// What is known of a run's iterations.
+#[derive(Debug)]
+pub(super) struct Nearly {
+    allowed: f64,
+    job: usize,
+    samples: Vec<Sample>,
+    /// By job: its iterations and what they took, and where the last one began.
+    took: Vec<Vec<(f64, f64)>>,
+    last: Vec<Option<(u64, u64)>>,
+    so_far: Vec<SoFar>,
+    notes: Vec<Moment>,
+    /// Samples at which the next note is due, and at which it is asked next whether one promises something.
+    due: usize,
+    asks: usize,
+    /// A leap whose iterations behind it are to be seen, and the samples before it.
+    check: Option<(Leap, usize)>,
+    stretches: Vec<Stretch>,
+    /// Whether the last of them goes on.
+    goes_on: bool,
+    /// By job that iterates now: how often, and whether its program is nothing else.
+    iterating: Vec<Option<(u64, bool)>>,
+    known: Near,
+    failed: bool,
+}
+
+impl Nearly {
+    /// With this error allowed, a share.
+    pub fn new(allowed: f64) -> Self {
+        Self {
+            allowed,
+            job: 0,
+            samples: Vec::new(),
+            took: Vec::new(),
+            last: Vec::new(),
+            so_far: Vec::new(),
+            notes: Vec::new(),
+            due: 0,
+            asks: 0,
+            check: None,
+            stretches: Vec::new(),
+            goes_on: false,
+            iterating: Vec::new(),
+            known: Near::default(),
+            failed: false,
+        }
+    }
+
+    /// How wrong the result may be, if anything was left out.
+    pub fn known(&self) -> Option<Near> {
+        (!self.stretches.is_empty()).then_some(self.known)
+    }
+
+    /// What was simulated behind a leap is too far from what was foreseen, or too little to tell.
+    pub fn has_failed(&self) -> bool {
+        self.failed
+    }
+
+    /// Whether a leap is still to be judged.
+    pub fn checks(&self) -> bool {
+        self.check.is_some()
+    }
+
+    /// Nothing comes any more, or somebody has ended the run.
+    pub fn ends(&mut self, told: bool) {
+        match &self.check {
+            Some((leap, _)) if told => self.known.error += leap.budget,
+            check => self.failed |= check.is_some(),
+        }
+    }
+
+    /// An iteration has begun at `now_ps`, when jobs had come to that, and their packets too. Whether a moment is to be noted, for
+    /// [`Nearly::noted`].
+    pub fn begins(
+        &mut self,
+        begun: Iteration,
+        now_ps: u64,
+        mut so_far: Vec<SoFar>,
+        packets: &[Latencies],
+    ) -> bool {
+        let Iteration { job, number, leads } = begun;
+        self.took.resize(so_far.len(), Vec::new());
+        self.last.resize(so_far.len(), None);
+        let last = self.last[job];
+        if last.is_some_and(|(before, _)| number <= before) {
+            return false;
+        }
+        self.last[job] = Some((number, now_ps));
+        let took_ps = last.filter(|(before, _)| number == before + 1).map(|(_, since_ps)| now_ps - since_ps);
+        if let Some(took_ps) = took_ps {
+            self.took[job].push(((number - 1) as f64, took_ps as f64));
+        }
+        if !leads {
+            return false;
+        }
+        // Latencies of packets go with those of messages, as a second half.
+        so_far.extend(packets.iter().map(|packets| SoFar {
+            messages: packets.count(),
+            latency_ps: packets.sum_ps(),
+            ..SoFar::default()
+        }));
+        let before = std::mem::replace(&mut self.so_far, so_far);
+        let alike = before.len() == self.so_far.len()
+            && before.iter().zip(&self.so_far).all(|(then, now)| then.running == now.running);
+        if job != self.job || !alike {
+            self.start_again(job);
+            return false;
+        }
+        let Some(took_ps) = took_ps else { return false };
+        let mut figures = vec![took_ps as f64];
+        for (then, now) in before.iter().zip(&self.so_far) {
+            let messages = (now.messages - then.messages).max(1) as f64;
+            figures.push((now.latency_ps - then.latency_ps) as f64 / messages);
+            figures.push((now.waits_ps - then.waits_ps) as f64);
+        }
+        self.samples.push(Sample { number: number - 1, figures });
+        self.look_back();
+        !self.failed && self.check.is_none() && (self.samples.len() >= self.due || self.promises())
+    }
+
+    /// What comes now is not like what was.
+    fn start_again(&mut self, job: usize) {
+        self.failed |= self.checks();
+        (self.job, self.due, self.asks, self.goes_on) = (job, 1, FEWEST, false);
+        self.samples.clear();
+        self.notes.clear();
+        self.took.iter_mut().for_each(Vec::clear);
+    }
+
+    /// Iterations were skipped that repeat exactly: the one that follows begins elsewhere.
+    pub fn skipped(&mut self) {
+        self.last.fill(None);
+    }
+
+    /// Judges a leap by what was simulated on both its sides.
+    fn look_back(&mut self) {
+        let Some((leap, before)) = self.check.take_if(|(_, before)| self.samples.len() >= *before + CHECKED)
+        else {
+            return;
+        };
+        let seen = &self.samples[before..];
+        let Some(basis) = self.basis(&leap.since, FEWEST) else {
+            self.failed = true;
+            return;
+        };
+        let mean = |k: usize| seen.iter().map(|sample| sample.figures[k]).sum::<f64>() / seen.len() as f64;
+        let part = |(k, scale): (usize, &f64)| match *scale > 0.0 {
+            true => (mean(k) - leap.foreseen[k]).abs() / scale * leap.iterations as f64 / leap.times,
+            false => 0.0,
+        };
+        let differs = basis.scales.iter().enumerate().map(part).fold(0.0, f64::max);
+        let error = basis.error(&leap, Trend::error);
+        if error <= leap.budget {
+            self.known.error += error;
+            self.known.seen = self.known.seen.max(differs);
+            self.due = self.samples.len();
+        } else if seen.len() < MOST_CHECKED && differs <= self.allowed {
+            self.check = Some((leap, before));
+        } else {
+            self.known.seen = self.known.seen.max(differs);
+            self.failed = true;
+        }
+    }
+
+    /// Whether a leap seems possible, as far as can be told without a note. That is asked seldom.
+    fn promises(&mut self) -> bool {
+        if self.samples.len() < self.asks {
+            return false;
+        }
+        self.asks = self.samples.len() + (self.samples.len() / 8).max(1);
+        let Some(Some((times, _))) = self.iterating.get(self.job) else { return false };
+        let left = times.saturating_sub(self.samples.last().map_or(0, |sample| sample.number));
+        let few = (left / 8).max(LEAST) as f64;
+        self.notes.iter().any(|note| {
+            self.basis(&note.bases, FEWEST).is_some_and(|basis| {
+                let figures = basis.trends.iter().zip(&basis.scales).filter(|(_, scale)| **scale > 0.0);
+                let errors = figures.map(|(trend, scale)| trend.noise(few) / scale);
+                errors.fold(0.0, f64::max) * few / *times as f64 <= self.allowed - self.known.error
+            })
+        })
+    }
+
+    /// Lines through what has been seen since iterations by job; `None` if these are fewer than `fewest`.
+    fn basis(&self, since: &[u64], fewest: usize) -> Option<Basis> {
+        let samples: Vec<&Sample> = self.samples.iter().filter(|it| it.number >= since[self.job]).collect();
+        if samples.len() < fewest {
+            return None;
+        }
+        let trend = |k: usize| {
+            let points: Vec<_> = samples.iter().map(|it| (it.number as f64, it.figures[k])).collect();
+            Trend::through(&points)
+        };
+        let trends: Vec<Trend> = (0..samples[0].figures.len()).map(trend).collect::<Option<_>>()?;
+        let scales = self.scales(&trends);
+        let iterate = self.iterating.iter().enumerate().filter(|&(job, _)| job != self.job);
+        let other = |(job, times): (usize, u64)| {
+            let took = self.took[job].iter().filter(|(number, _)| *number as u64 >= since[job]);
+            let took: Vec<(f64, f64)> = took.copied().collect();
+            Some((job, times as f64, Trend::through(&took).filter(|_| took.len() >= FEWEST)?))
+        };
+        let others = iterate.filter_map(|(job, of)| Some((job, (*of)?.0))).map(other);
+        Some(Basis { trends, scales, others: others.collect::<Option<_>>()? })
+    }
+
+    /// A moment at the beginning of an iteration; what can be left out from there, if anything, before `until_ps`.
+    pub fn noted(&mut self, now: Moment, until_ps: u64) -> Option<(Leap, Moment)> {
+        let count = self.samples.len();
+        self.due = count + (count / 2).max(1);
+        if let Some(stretch) = self.stretches.last_mut().filter(|_| self.goes_on) {
+            stretch.between += now.bases[self.job] - stretch.to.bases[self.job];
+            stretch.to = now.clone();
+        }
+        self.iterating = now.iterating();
+        let tried = (0..self.notes.len()).filter_map(|at| self.from_note(at, &now, until_ps));
+        let best = tried.max_by_key(|leap| leap.iterations);
+        let Some(leap) = best else {
+            if now.starts_over() {
+                self.asks = self.asks.max(FEWEST_BESIDE);
+            }
+            if self.notes.len() == MOST_NOTES {
+                let mut at = 0..;
+                self.notes.retain(|_| at.next().is_some_and(|at| at % 2 == 0));
+            }
+            self.notes.push(now);
+            return None;
+        };
+        Some((leap, now))
+    }
+
+    /// What can be left out, if it is taken from what has happened since a note.
+    fn from_note(&self, at: usize, now: &Moment, until_ps: u64) -> Option<Leap> {
+        let (job, note) = (self.job, &self.notes[at]);
+        let fewest = if now.starts_over() { FEWEST_BESIDE } else { FEWEST };
+        let (times, _) = self.iterating[job].filter(|_| now.may_leap(note))?;
+        let basis = self.basis(&note.bases, fewest)?;
+        let each_ps = basis.trends[0].mean;
+        let taken_from = self.samples.iter().filter(|it| it.number >= note.bases[job]).count() as u64;
+        let left = self.allowed - self.known.error;
+        let (budget, parts) = if self.goes_on { (left, 1) } else { (left / 2.0, 2) };
+        let apart: Vec<f64> = (0..now.bases.len()).map(|of| now.apart(note, of)).collect();
+        let leap = |iterations: u64| {
+            let by_ps = iterations as f64 * each_ps;
+            let part = |of: usize, times: f64| apart[of] / taken_from as f64 * iterations as f64 / times;
+            let of_others = basis.others.iter().map(|&(of, times, _)| part(of, times));
+            let mut moved = vec![0; now.bases.len()];
+            moved[job] = iterations;
+            basis.others.iter().for_each(|(of, _, trend)| moved[*of] = (by_ps / trend.mean).round() as u64);
+            let middles = now.bases.iter().zip(&moved);
+            Leap {
+                note: at,
+                since: note.bases.clone(),
+                taken_from,
+                taken_ps: (taken_from as f64 * each_ps).round() as u64,
+                job,
+                times: times as f64,
+                iterations,
+                middles: middles.map(|(&next, &more)| next as f64 + (more as f64 - 1.0) / 2.0).collect(),
+                moved,
+                by_ps: by_ps.round() as u64,
+                apart: of_others.fold(part(job, times as f64), f64::max),
+                foreseen: basis.trends.iter().map(|trend| trend.mean).collect(),
+                foreseen_of: basis.others.iter().map(|(.., trend)| trend.mean).collect(),
+                budget,
+            }
+        };
+        // The first leap is a trial: whether anything drifts is seen behind it.
+        let trial = !self.goes_on && !now.starts_over();
+        let of = |trend: &Trend, middle, count, foreseen| match trial && !trend.drifts() {
+            true => trend.noise(count),
+            false => trend.error(middle, count, foreseen),
+        };
+        let room = |leap: &Leap| {
+            let mut moved = leap.moved.iter().zip(&now.room).enumerate();
+            moved.all(|(of, (&moved, &room))| of == job || moved == 0 || moved + CHECKED as u64 <= room)
+        };
+        let fit = ((until_ps - 1).saturating_sub(now.now_ps) as f64 / each_ps) as u64;
+        let fit = fit.saturating_sub(CHECKED as u64 + 1);
+        let most = (now.room[job].saturating_sub(CHECKED as u64) / parts).min(fit);
+        let most = most.min(MOST_TIMES * taken_from);
+        // A short leap would spend the error that a long one needs.
+        let least = most.div_ceil(2).max(LEAST);
+        let may = |iterations| basis.of_figures(&leap(iterations), of) <= CAUTION * budget;
+        if most < least || !may(least) {
+            return None;
+        }
+        let (mut longest, mut above) = (least, most + 1);
+        while above - longest > 1 {
+            let middle = longest.midpoint(above);
+            *(if may(middle) { &mut longest } else { &mut above }) = middle;
+        }
+        let tries = || (least..=longest).rev().step_by((most / 512).max(1) as usize).map(leap);
+        let fits = |leap: &Leap| room(leap) && basis.error(leap, of) <= CAUTION * budget;
+        tries().find(fits)?;
+        // The 99th percentile is no sum: both halves must have about the same.
+        let halves = self.halves(at, now)?;
+        let leap =
+            tries().find(|leap| fits(leap) && halves * leap.iterations as f64 / leap.times <= budget)?;
+        let mut ratios = basis.others.iter().map(|(.., trend)| each_ps / trend.mean);
+        let out =
+            leap.iterations + self.stretches.last().filter(|_| self.goes_on).map_or(0, |it| it.left_out);
+        ratios.all(|ratio| meets(ratio, taken_from, out)).then_some(leap)
+    }
+
+    /// What errors of figures are parts of: of waits all the ranks' time.
+    fn scales(&self, trends: &[Trend]) -> Vec<f64> {
+        let scale = |(k, trend): (usize, &Trend)| match k.checked_sub(1).filter(|k| k % 2 == 1) {
+            Some(k) => trends[0].mean * f64::from(self.so_far[k / 2].running),
+            None => trend.mean,
+        };
+        trends.iter().enumerate().map(scale).collect()
+    }
+
+    /// By how much the 99th percentiles of latencies differ between the halves of what has happened since a note, or would if a tenth of what lies
+    /// above them came or went, a share; `None`: no note lies between.
+    fn halves(&self, at: usize, now: &Moment) -> Option<f64> {
+        let of = |moment: &Moment| moment.bases[self.job];
+        let then = &self.notes[at];
+        let inner = self.notes.iter().filter(|note| of(note) > of(then) && of(note) < of(now));
+        let middle = inner.min_by_key(|note| (2 * of(note)).abs_diff(of(then) + of(now)))?;
+        let all = then.latencies.iter().zip(&middle.latencies).zip(&now.latencies);
+        let differ = all.filter_map(|((then, middle), now)| {
+            let (one, other) = (middle.quantile_since(then, 0.99)?, now.quantile_since(middle, 0.99)?);
+            let [below, above] = [now.quantile_since(then, 0.989)?, now.quantile_since(then, 0.991)?];
+            Some(one.abs_diff(other).max(above - below) as f64 / one.max(other).max(1) as f64)
+        });
+        Some(differ.fold(0.0, f64::max))
+    }
+
+    /// A leap has been made from there.
+    pub fn leapt(&mut self, leap: Leap, mut now: Moment) {
+        let number = now.bases[self.job];
+        now.bases[self.job] += leap.iterations;
+        match self.stretches.last_mut().filter(|_| self.goes_on) {
+            Some(stretch) => {
+                stretch.to = now;
+                stretch.left_out += leap.iterations;
+                stretch.moved.iter_mut().zip(&leap.moved).for_each(|(all, more)| *all += more);
+            }
+            None => {
+                let from = self.notes[leap.note].clone();
+                let between = number - from.bases[self.job];
+                let (to, left_out, moved) = (now, leap.iterations, leap.moved.clone());
+                let iterating = self.iterating.clone();
+                self.stretches.push(Stretch { from, to, left_out, between, moved, iterating });
+            }
+        }
+        self.goes_on = true;
+        for (last, more) in self.last.iter_mut().zip(&leap.moved) {
+            *last = last.map(|(number, since_ps)| (number + more, since_ps + leap.by_ps));
+        }
+        self.check = Some((leap, self.samples.len()));
+    }
+
+    /// What is to be added at the end of the run, when jobs have come to that, in order.
+    pub fn settles(&mut self, so_far: &[SoFar]) -> Vec<Settle> {
+        let alone = self.stretches.len() == 1;
+        let settle = |stretch: Stretch| {
+            let Stretch { from, to, left_out, between, moved, iterating } = stretch;
+            let of_job = |(job, of): (usize, &Option<(u64, bool)>)| {
+                let (times, _) = of.filter(|&(_, whole)| whole && alone && so_far[job].running == 0)?;
+                Some((moved[job], times - moved[job]))
+            };
+            let whole = iterating.iter().enumerate().map(of_job).collect();
+            Settle::new((from, to), (left_out, between), whole)
+        };
+        self.stretches.drain(..).map(settle).collect()
+    }
+}
+
+/// Whether a job that does `ratio` of its iterations while another does one would be met in so many more, left out before or now, only where it was
+/// met in those that are `done`: to 5 % of an iteration.
+fn meets(ratio: f64, done: u64, more: u64) -> bool {
+    let place = |iteration: u64| (iteration as f64 * ratio).fract();
+    let mut met: Vec<f64> = (0..=done).map(place).collect();
+    met.sort_unstable_by(f64::total_cmp);
+    let near = SAME_PLACE * ratio.max(1.0);
+    (done + 1..=done + more.min(MOST_PLACES)).map(place).all(|place| {
+        let at = met.partition_point(|&other| other < place);
+        let (above, below) = (met[at % met.len()], met[(at + met.len() - 1) % met.len()]);
+        let apart = |other: f64| (place - other).abs().min(1.0 - (place - other).abs());
+        apart(above).min(apart(below)) <= near
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn jobs_must_have_met_wherever_they_will() {
+        // In step, whatever the ratio: three to one, one to two (two places).
+        assert!(meets(3.0, 4, 1000) && meets(0.5, 4, 1000));
+        // Out of step by 1 %: a hundred iterations are a round, of which five look like those before.
+        assert!(meets(1.01, 4, 5) && !meets(1.01, 4, 50));
+        assert!(meets(1.01, 100, 1000));
+        // 0.38 of an iteration more each time: the places lie about evenly, after six not near enough.
+        assert!(!meets(1.381966, 5, 50) && meets(1.381966, 20, 50));
+    }
+}
