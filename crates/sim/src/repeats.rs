@@ -136,7 +136,8 @@ impl Moment {
     pub fn may_leap(&self, since: &Self) -> bool {
         let iterating = self.iterating();
         self.parts.iter().zip(&since.parts).all(|(&(job, part), &(_, before))| match (part, before) {
-            (Part::Iterates { .. }, _) => iterating[job].is_some(),
+            // What is taken from a time when it did something else, or had not begun, is too little.
+            (Part::Iterates { .. }, Part::Iterates { .. }) => iterating[job].is_some(),
             (Part::Ended { iterated }, _) => !iterated || iterating[job].is_none() && self.ended(job),
             (Part::StartsOver { rounds }, Part::StartsOver { rounds: then }) => rounds >= then + 2,
             _ => false,
@@ -236,44 +237,49 @@ pub struct Visit {
 pub(crate) struct Settle {
     pub counts: (std::vec::IntoIter<u128>, std::vec::IntoIter<u128>),
     pub latencies: (std::vec::IntoIter<Latencies>, std::vec::IntoIter<Latencies>),
-    /// Iterations left out, and those between the moments.
-    pub left_out: u64,
-    pub between: u64,
-    /// By job that did nothing else than to iterate, and ended: iterations left out, and all others. What each brings is then known.
-    pub whole: Vec<Option<(u64, u64)>>,
+    /// The leading job; by job iterations left out, and those between the moments.
+    job: usize,
+    left_out: Vec<u64>,
+    between: Vec<u64>,
+    /// By job that did nothing else than to iterate, and ended: the iterations that its sums are of so far. What each brings is then known.
+    whole: Vec<Option<u64>>,
 }
 
 impl Settle {
     pub fn new(
         moments: (Moment, Moment),
-        (left_out, between): (u64, u64),
-        whole: Vec<Option<(u64, u64)>>,
+        job: usize,
+        (left_out, between): (Vec<u64>, Vec<u64>),
+        whole: Vec<Option<u64>>,
     ) -> Self {
         let (then, now) = moments;
         let counts = (then.counts.into_iter(), now.counts.into_iter());
         let latencies = (then.latencies.into_iter(), now.latencies.into_iter());
-        Self { counts, latencies, left_out, between, whole }
+        Self { counts, latencies, job, left_out, between, whole }
     }
 
     /// Of a sum in the whole run; of this job, if every iteration of it brings as much.
     fn left_out(&mut self, sum: u128, job: Option<usize>) -> u128 {
         let noted = "as many as were noted";
         let grown = self.counts.1.next().expect(noted) - self.counts.0.next().expect(noted);
-        self.exactly(sum, grown, job).unwrap_or_else(|| self.about(grown))
+        self.exactly(sum, grown, job).unwrap_or_else(|| self.about(grown, job))
     }
 
-    fn about(&self, grown: u128) -> u128 {
-        let between = u128::from(self.between);
-        (grown * u128::from(self.left_out) + between / 2) / between
+    /// By the job's iterations, or where it is nobody's or a job's that does not iterate by the leading one's.
+    fn about(&self, grown: u128, job: Option<usize>) -> u128 {
+        let job = job.filter(|&job| self.left_out[job] > 0 && self.between[job] > 0).unwrap_or(self.job);
+        let between = u128::from(self.between[job]);
+        (grown * u128::from(self.left_out[job]) + between / 2) / between
     }
 
     /// What was simulated of a job that did nothing else is so many times what an iteration brings.
     fn exactly(&self, sum: u128, grown: u128, job: Option<usize>) -> Option<u128> {
-        let (left_out, others) = (*self.whole.get(job?)?)?;
-        let (each, rest) = (sum / u128::from(others), sum % u128::from(others));
+        let job = job?;
+        let others = u128::from((*self.whole.get(job)?)?);
+        let (each, rest) = (sum / others, sum % others);
         // As it came in between, up to what belongs to the iterations before and behind.
-        let near = (each * u128::from(self.between)).abs_diff(grown) <= 2 * each;
-        (rest == 0 && near).then(|| each * u128::from(left_out))
+        let near = (each * u128::from(self.between[job])).abs_diff(grown) <= 2 * each;
+        (rest == 0 && near).then(|| each * u128::from(self.left_out[job]))
     }
 
     fn extend(&mut self, latencies: &mut Latencies, job: Option<usize>) {
@@ -281,7 +287,7 @@ impl Settle {
         let (then, now) = (self.latencies.0.next().expect(noted), self.latencies.1.next().expect(noted));
         let grown = u128::from(now.count() - then.count());
         let exactly = self.exactly(u128::from(latencies.count()), grown, job);
-        let left_out = exactly.unwrap_or_else(|| self.about(grown));
+        let left_out = exactly.unwrap_or_else(|| self.about(grown, job));
         latencies.grow_as(&then, &now, u64::try_from(left_out).expect("a count of a run, which has an end"));
     }
 }

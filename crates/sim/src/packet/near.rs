@@ -38,11 +38,11 @@ struct Sample {
 struct Stretch {
     from: Moment,
     to: Moment,
-    /// Iterations of the leading job, and their number between the moments that were not left out.
-    left_out: u64,
-    between: u64,
-    /// By job.
+    /// The leading job.
+    job: usize,
+    /// Iterations by job that were left out, and those between the moments that were not.
     moved: Vec<u64>,
+    between: Vec<u64>,
     /// By job at the beginning: how often it iterates, and whether its program is nothing else.
     iterating: Vec<Option<(u64, bool)>>,
 }
@@ -225,6 +225,12 @@ impl Nearly {
             figures.push((now.latency_ps - then.latency_ps) as f64 / messages);
             figures.push((now.waits_ps - then.waits_ps) as f64);
         }
+        if self.took.len() > 1 {
+            // What comes of packets and links is an average then, and no better known than how many packets an iteration has.
+            let packets =
+                |so_far: &[SoFar]| so_far[self.took.len()..].iter().map(|it| it.messages).sum::<u64>();
+            figures.push((packets(&self.so_far) - packets(&before)) as f64);
+        }
         self.samples.push(Sample { number: number - 1, figures });
         self.look_back();
         !self.failed && self.check.is_none() && (self.samples.len() >= self.due || self.promises())
@@ -319,8 +325,7 @@ impl Nearly {
         let count = self.samples.len();
         self.due = count + (count / 2).max(1);
         if let Some(stretch) = self.stretches.last_mut().filter(|_| self.goes_on) {
-            stretch.between += now.bases[self.job] - stretch.to.bases[self.job];
-            stretch.to = now.clone();
+            stretch.goes_on_to(now.clone());
         }
         self.iterating = now.iterating();
         let tried = (0..self.notes.len()).filter_map(|at| self.from_note(at, &now, until_ps));
@@ -408,8 +413,8 @@ impl Nearly {
         let leap =
             tries().find(|leap| fits(leap) && halves * leap.iterations as f64 / leap.times <= budget)?;
         let mut ratios = basis.others.iter().map(|(.., trend)| each_ps / trend.mean);
-        let out =
-            leap.iterations + self.stretches.last().filter(|_| self.goes_on).map_or(0, |it| it.left_out);
+        let before = self.stretches.last().filter(|_| self.goes_on).map_or(0, |it| it.moved[it.job]);
+        let out = leap.iterations + before;
         ratios.all(|ratio| meets(ratio, taken_from, out)).then_some(leap)
     }
 
@@ -440,22 +445,19 @@ impl Nearly {
 
     /// A leap has been made from there.
     pub fn leapt(&mut self, leap: Leap, mut now: Moment) {
-        let number = now.bases[self.job];
-        now.bases[self.job] += leap.iterations;
-        match self.stretches.last_mut().filter(|_| self.goes_on) {
-            Some(stretch) => {
-                stretch.to = now;
-                stretch.left_out += leap.iterations;
-                stretch.moved.iter_mut().zip(&leap.moved).for_each(|(all, more)| *all += more);
-            }
-            None => {
-                let from = self.notes[leap.note].clone();
-                let between = number - from.bases[self.job];
-                let (to, left_out, moved) = (now, leap.iterations, leap.moved.clone());
-                let iterating = self.iterating.clone();
-                self.stretches.push(Stretch { from, to, left_out, between, moved, iterating });
-            }
+        if !self.goes_on {
+            let (from, iterating) = (self.notes[leap.note].clone(), self.iterating.clone());
+            let none = vec![0; now.bases.len()];
+            let to = from.clone();
+            let stretch = Stretch { from, to, job: self.job, moved: none.clone(), between: none, iterating };
+            self.stretches.push(stretch);
         }
+        let stretch = self.stretches.last_mut().expect("one that goes on, or the one just made");
+        now.bases.iter_mut().zip(&leap.moved).for_each(|(base, more)| *base += more);
+        stretch.moved.iter_mut().zip(&leap.moved).for_each(|(all, more)| *all += more);
+        stretch.goes_on_to(now);
+        let moved = leap.moved.iter().zip(&mut stretch.between);
+        moved.for_each(|(more, between)| *between -= more);
         self.goes_on = true;
         for (last, more) in self.last.iter_mut().zip(&leap.moved) {
             *last = last.map(|(number, since_ps)| (number + more, since_ps + leap.by_ps));
@@ -465,17 +467,29 @@ impl Nearly {
 
     /// What is to be added at the end of the run, when jobs have come to that, in order.
     pub fn settles(&mut self, so_far: &[SoFar]) -> Vec<Settle> {
-        let alone = self.stretches.len() == 1;
-        let settle = |stretch: Stretch| {
-            let Stretch { from, to, left_out, between, moved, iterating } = stretch;
-            let of_job = |(job, of): (usize, &Option<(u64, bool)>)| {
-                let (times, _) = of.filter(|&(_, whole)| whole && alone && so_far[job].running == 0)?;
-                Some((moved[job], times - moved[job]))
-            };
-            let whole = iterating.iter().enumerate().map(of_job).collect();
-            Settle::new((from, to), (left_out, between), whole)
+        // How often a job iterates that does nothing else, less what is yet to be added of it.
+        let mut done: Vec<Option<u64>> = so_far.iter().map(|_| None).collect();
+        for (job, done) in done.iter_mut().enumerate().filter(|&(job, _)| so_far[job].running == 0) {
+            let of = self.stretches.iter().find_map(|stretch| stretch.iterating[job]);
+            let moved: u64 = self.stretches.iter().map(|stretch| stretch.moved[job]).sum();
+            *done = of.filter(|&(_, whole)| whole).map(|(times, _)| times - moved);
+        }
+        let mut settle = |stretch: Stretch| {
+            let Stretch { from, to, job, moved, between, .. } = stretch;
+            let settle = Settle::new((from, to), job, (moved.clone(), between), done.clone());
+            done.iter_mut().zip(moved).for_each(|(done, moved)| *done = done.map(|done| done + moved));
+            settle
         };
-        self.stretches.drain(..).map(settle).collect()
+        self.stretches.drain(..).map(&mut settle).collect()
+    }
+}
+
+impl Stretch {
+    /// What has been simulated since is a part of it too.
+    fn goes_on_to(&mut self, now: Moment) {
+        let since = now.bases.iter().zip(&self.to.bases);
+        self.between.iter_mut().zip(since).for_each(|(between, (now, then))| *between += now - then);
+        self.to = now;
     }
 }
 

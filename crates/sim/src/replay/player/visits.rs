@@ -112,9 +112,10 @@ impl Player {
         so_far
     }
 
-    fn part(&self, r: u32, rank: &super::Rank) -> Part {
+    fn part(&self, r: u32, rank: &super::Rank, now_ps: u64) -> Part {
         let (job, cycle) = (&self.jobs[rank.job as usize], self.cycle(r));
         match cycle {
+            _ if job.start_ps > now_ps => Part::Else,
             _ if rank.waits == Waits::Ended => Part::Ended { iterated: cycle.is_some() },
             Some((from, steps, to)) if (from..to).contains(&rank.step) => Part::Iterates {
                 times: (to - from) / steps,
@@ -151,7 +152,7 @@ impl Player {
         self.cycles.sends.clear();
         for (r, rank) in (0..).zip(&mut ranks) {
             visit.of_job(Some(rank.job as usize));
-            visit.part(rank.job as usize, self.part(r, rank));
+            visit.part(rank.job as usize, self.part(r, rank, visit.now_ps()));
             let super::Rank {
                 // Given.
                 job,
