@@ -11,7 +11,7 @@ use std::collections::HashMap;
 use serde::Serialize;
 
 use crate::calendar::NEVER;
-use crate::record::Latencies;
+use crate::record::{Latencies, Snapshot};
 
 /// What of a run was taken from an earlier iteration, or why nothing could be.
 #[derive(Clone, Debug, PartialEq)]
@@ -102,7 +102,7 @@ pub(crate) struct Moment {
     pub now_ps: u64,
     bytes: Vec<u8>,
     counts: Vec<u128>,
-    pub latencies: Vec<Latencies>,
+    pub latencies: Vec<Snapshot>,
     /// By job: the iteration of its first rank.
     pub bases: Vec<u64>,
     /// Of all ranks.
@@ -194,7 +194,7 @@ enum Doing {
         times: u64,
         by_ps: u64,
         counts: std::vec::IntoIter<u128>,
-        latencies: std::vec::IntoIter<Latencies>,
+        latencies: std::vec::IntoIter<Snapshot>,
     },
 }
 
@@ -236,7 +236,7 @@ pub struct Visit {
 #[derive(Debug)]
 pub(crate) struct Settle {
     pub counts: (std::vec::IntoIter<u128>, std::vec::IntoIter<u128>),
-    pub latencies: (std::vec::IntoIter<Latencies>, std::vec::IntoIter<Latencies>),
+    pub latencies: (std::vec::IntoIter<Snapshot>, std::vec::IntoIter<Snapshot>),
     /// The leading job; by job iterations left out, and those between the moments.
     job: usize,
     left_out: Vec<u64>,
@@ -285,7 +285,7 @@ impl Settle {
     fn extend(&mut self, latencies: &mut Latencies, job: Option<usize>) {
         let noted = "as many as were noted";
         let (then, now) = (self.latencies.0.next().expect(noted), self.latencies.1.next().expect(noted));
-        let grown = u128::from(now.count() - then.count());
+        let grown = u128::from(now.count - then.count);
         let exactly = self.exactly(u128::from(latencies.count()), grown, job);
         let left_out = exactly.unwrap_or_else(|| self.about(grown, job));
         latencies.grow_as(&then, &now, u64::try_from(left_out).expect("a count of a run, which has an end"));
@@ -442,7 +442,7 @@ impl Visit {
     /// A distribution.
     pub(crate) fn latencies(&mut self, latencies: &mut Latencies) {
         match &mut self.doing {
-            Doing::Look | Doing::Note => self.moment.latencies.push(latencies.clone()),
+            Doing::Look | Doing::Note => self.moment.latencies.push(latencies.snapshot()),
             Doing::Leap { .. } => {}
             Doing::Settle(settle) => settle.extend(latencies, self.job),
             Doing::Advance { times, latencies: before, .. } => {

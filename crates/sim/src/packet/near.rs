@@ -233,7 +233,23 @@ impl Nearly {
         }
         self.samples.push(Sample { number: number - 1, figures });
         self.look_back();
-        !self.failed && self.check.is_none() && (self.samples.len() >= self.due || self.promises())
+        !self.failed && self.check.is_none() && (self.is_due() || self.promises())
+    }
+
+    /// Whether a note is due. Where the last half of the iterations differ too much, it is put off.
+    fn is_due(&mut self) -> bool {
+        let count = self.samples.len();
+        if count < self.due {
+            return false;
+        }
+        let half = self.samples[count - (count / 2).max(FEWEST).min(count)].number;
+        let mut since = vec![0; self.took.len()];
+        since[self.job] = half;
+        let alike = count < FEWEST || self.basis(&since, FEWEST).is_none_or(|basis| self.may_do(&basis));
+        if !alike {
+            self.due = count + (count / 2).max(1);
+        }
+        alike
     }
 
     /// What comes now is not like what was.
@@ -286,16 +302,17 @@ impl Nearly {
             return false;
         }
         self.asks = self.samples.len() + (self.samples.len() / 8).max(1);
+        self.notes.iter().any(|note| self.basis(&note.bases, FEWEST).is_some_and(|basis| self.may_do(&basis)))
+    }
+
+    /// Whether a leap over few iterations is within the error allowed, if nothing drifts.
+    fn may_do(&self, basis: &Basis) -> bool {
         let Some(Some((times, _))) = self.iterating.get(self.job) else { return false };
         let left = times.saturating_sub(self.samples.last().map_or(0, |sample| sample.number));
         let few = (left / 8).max(LEAST) as f64;
-        self.notes.iter().any(|note| {
-            self.basis(&note.bases, FEWEST).is_some_and(|basis| {
-                let figures = basis.trends.iter().zip(&basis.scales).filter(|(_, scale)| **scale > 0.0);
-                let errors = figures.map(|(trend, scale)| trend.noise(few) / scale);
-                errors.fold(0.0, f64::max) * few / *times as f64 <= self.allowed - self.known.error
-            })
-        })
+        let figures = basis.trends.iter().zip(&basis.scales).filter(|(_, scale)| **scale > 0.0);
+        let errors = figures.map(|(trend, scale)| trend.noise(few) / scale);
+        errors.fold(0.0, f64::max) * few / *times as f64 <= self.allowed - self.known.error
     }
 
     /// Lines through what has been seen since iterations by job; `None` if these are fewer than `fewest`.

@@ -3,8 +3,6 @@
 //! Buckets of relative width 0.1 % (HdrHistogram: G. Tene, <https://hdrhistogram.org>), never finer than 256 ps; count, mean and
 //! maximum are exact. Merging is exact too, and in any order the same: partitions of a network record apart.
 
-use std::collections::HashMap;
-
 use hdrhistogram::Histogram;
 use serde::{Deserialize, Serialize};
 
@@ -96,45 +94,35 @@ impl Latencies {
         self.max_ps = self.max_ps.max(latency_ps);
     }
 
-    /// Adds what was added since it was `before` so many times again.
-    pub fn repeat_since(&mut self, before: &Latencies, times: u64) {
-        let was: Vec<_> = before.buckets().collect();
-        let now: Vec<_> = self.buckets().collect();
-        for (first_ps, _, count) in now {
-            let at = was.partition_point(|&(other, ..)| other < first_ps);
-            let had = was.get(at).filter(|&&(other, ..)| other == first_ps).map_or(0, |&(.., had)| had);
-            self.histogram.record_n(first_ps, (count - had) * times).expect("it is a bucket that there is");
+    /// What has been added by now.
+    pub fn snapshot(&self) -> Snapshot {
+        Snapshot { buckets: self.buckets().collect(), count: self.count(), sum_ps: self.sum_ps }
+    }
+
+    /// Adds what was added since `before` so many times again.
+    pub fn repeat_since(&mut self, before: &Snapshot, times: u64) {
+        let now = self.snapshot();
+        for (first_ps, _, more) in now.since(before) {
+            self.histogram.record_n(first_ps, more * times).expect("it is a bucket that there is");
         }
         self.sum_ps += (self.sum_ps - before.sum_ps) * u128::from(times);
     }
 
-    /// Adds so many latencies that are distributed as those are by which `now` is more than `then`.
-    pub fn grow_as(&mut self, then: &Latencies, now: &Latencies, count: u64) {
-        let grown = u128::from(now.count() - then.count());
+    /// Adds so many latencies that are distributed as those that were added between `then` and `now`.
+    pub fn grow_as(&mut self, then: &Snapshot, now: &Snapshot, count: u64) {
+        let grown = u128::from(now.count - then.count);
         if grown == 0 {
             return;
         }
-        let had: HashMap<u64, u64> = then.buckets().map(|(first_ps, _, count)| (first_ps, count)).collect();
         // Each bucket gets its part of all up to there, less what those before it got: nothing is lost by rounding.
         let (mut so_far, mut given) = (0u128, 0u64);
-        for (first_ps, _, held) in now.buckets() {
-            so_far += u128::from(held - had.get(&first_ps).copied().unwrap_or(0));
+        for (first_ps, _, more) in now.since(then) {
+            so_far += u128::from(more);
             let due = ((so_far * u128::from(count) + grown / 2) / grown) as u64;
             self.histogram.record_n(first_ps, due - given).expect("it is a bucket that there is");
             given = due;
         }
         self.sum_ps += ((now.sum_ps - then.sum_ps) * u128::from(count) + grown / 2) / grown;
-    }
-
-    /// This share of those that were added since it was `then` are at most that, ps; `None` if there were none.
-    pub fn quantile_since(&self, then: &Latencies, share: f64) -> Option<u64> {
-        let count = self.count() - then.count();
-        let had: HashMap<u64, u64> = then.buckets().map(|(first_ps, _, count)| (first_ps, count)).collect();
-        let mut so_far = 0;
-        self.buckets().find_map(|(first_ps, last_ps, held)| {
-            so_far += held - had.get(&first_ps).copied().unwrap_or(0);
-            (count > 0 && so_far as f64 >= share * count as f64).then_some(last_ps)
-        })
     }
 
     /// Latencies.
@@ -172,6 +160,36 @@ impl Latencies {
     }
 }
 
+/// What had been added to latencies at a moment, in little room.
+#[derive(Clone, Debug)]
+pub struct Snapshot {
+    /// As [`Latencies::buckets`].
+    buckets: Vec<(u64, u64, u64)>,
+    /// Of all.
+    pub count: u64,
+    sum_ps: u128,
+}
+
+impl Snapshot {
+    /// By bucket, in order: first and last ps, and how many more there are than then.
+    fn since<'a>(&'a self, then: &'a Snapshot) -> impl Iterator<Item = (u64, u64, u64)> + 'a {
+        let mut had = then.buckets.iter().peekable();
+        self.buckets.iter().map(move |&(first_ps, last_ps, count)| {
+            let before = had.next_if(|&&(other_ps, ..)| other_ps == first_ps);
+            (first_ps, last_ps, count - before.map_or(0, |&(.., before)| before))
+        })
+    }
+
+    /// This share of those that were added since then are at most that, ps; `None` if there were none.
+    pub fn quantile_since(&self, then: &Snapshot, share: f64) -> Option<u64> {
+        let (count, mut so_far) = (self.count - then.count, 0);
+        self.since(then).find_map(|(_, last_ps, more)| {
+            so_far += more;
+            (count > 0 && so_far as f64 >= share * count as f64).then_some(last_ps)
+        })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use netloom_model::rng::{below, stream};
@@ -198,19 +216,22 @@ mod tests {
 
     #[test]
     fn what_grew_grows_on_in_the_same_way() {
-        let then = of(&[1 << 20, 1 << 30]);
-        let mut now = then.clone();
+        let mut now = of(&[1 << 20, 1 << 30]);
+        let then = now.snapshot();
         (0..3).for_each(|_| now.record(1 << 20));
         now.record(1 << 25);
-        assert_eq!(now.quantile_since(&then, 0.75), of(&[1 << 20]).buckets().map(|(_, last, _)| last).next());
-        assert!(now.quantile_since(&then, 0.76) > Some(1 << 24));
+        let before = now.snapshot();
+        assert_eq!(
+            before.quantile_since(&then, 0.75),
+            of(&[1 << 20]).buckets().map(|(_, last, _)| last).next()
+        );
+        assert!(before.quantile_since(&then, 0.76) > Some(1 << 24));
         assert_eq!(then.quantile_since(&then, 0.5), None);
         // Three of four, of ten: 7.5 and all that is left.
-        let before = now.clone();
         now.grow_as(&then, &before, 10);
         let counts: Vec<u64> = now.buckets().map(|(.., count)| count).collect();
         assert_eq!(counts, [4 + 8, 1 + 2, 1]);
-        assert_eq!(now.sum_ps() - before.sum_ps(), ((3 << 20) + (1 << 25)) * 10 / 4);
+        assert_eq!(now.sum_ps() - before.sum_ps, ((3 << 20) + (1 << 25)) * 10 / 4);
     }
 
     #[test]

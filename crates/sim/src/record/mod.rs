@@ -18,7 +18,7 @@ mod window;
 pub use adapter::{AdapterCounters, Transmission};
 pub(crate) use intervals::PS_PER_TICK;
 pub use intervals::{IntervalRow, Intervals};
-pub use latency::{Latencies, Summary};
+pub use latency::{Latencies, Snapshot, Summary};
 pub use link_counters::{LinkCounters, Sent};
 pub use managed::{FlowRow, Managed, ManagedOutput, ManagedQueue};
 pub(crate) use messages::{Arrival, Messages, Stage};
