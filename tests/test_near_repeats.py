@@ -7,6 +7,7 @@ import random
 import re
 
 import numpy as np
+import pytest
 
 from netloom import _core
 from test_skip_repeats import drawn, read
@@ -135,6 +136,43 @@ def test_nothing_is_left_out_across_the_beginning_of_another_job(tmp_path):
     # The bully is felt, so a leap over its beginning would be.
     assert full.end_ps > 1.02 * alone
     assert max(differ.values()) <= ERROR, near.result()["skipped"]
+
+
+BEFORE = """name = "before"
+fabric = "two-level:leaves=12,hosts=4,spines=4"
+profile = "codes"
+routes = ["updn"]
+seed = 64
+[[job]]
+name = "first"
+ranks = 16
+allocation = "random"
+program = { kind = "exchange", pattern = "shift:3", bytes = 8, iterations = 160, barrier_every = 3 }
+[[job]]
+name = "second"
+ranks = 16
+allocation = "random"
+start_us = 94
+program = { kind = "collective", collective = "allreduce", bytes = 8, iterations = 160 }
+"""
+
+
+def test_what_one_job_did_before_another_began_says_nothing_of_both(tmp_path):
+    full, near, differ = both(read(tmp_path, BEFORE))
+    assert near.result()["skipped"]["share"] > 0.5
+    assert max(differ.values()) <= ERROR, near.result()["skipped"]
+    # Each program does the same in each iteration, so its messages are known.
+    messages = [[job["messages"] for job in run.result()["jobs"]] for run in (full, near)]
+    assert messages[0] == messages[1]
+
+
+@pytest.mark.parametrize("routing", ["ecmp:pairs=4", "random-per-packet"])
+def test_draws_that_do_not_look_at_loads_are_left_out_too(tmp_path, routing):
+    text = SOLVER.format(iterations=400, more="").replace('"d-mod-k"', f'"{routing}"')
+    full, near, differ = both(read(tmp_path, text))
+    assert near.result()["skipped"]["how"] == "near"
+    assert max(differ.values()) <= ERROR, near.result()["skipped"]
+    assert all(full.result()[key] == near.result()[key] for key in ("messages", "bytes", "packets"))
 
 
 BEAT = """name = "beat"

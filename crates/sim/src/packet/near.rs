@@ -73,7 +73,7 @@ pub(super) struct Leap {
 
 impl Leap {
     /// The leading job's iteration from which on it is taken.
-    pub fn from_iteration(&self) -> u64 {
+    pub fn since_iteration(&self) -> u64 {
         self.since[self.job]
     }
 }
@@ -345,7 +345,7 @@ impl Nearly {
             stretch.goes_on_to(now.clone());
         }
         self.iterating = now.iterating();
-        let tried = (0..self.notes.len()).filter_map(|at| self.from_note(at, &now, until_ps));
+        let tried = (0..self.notes.len()).filter_map(|at| self.leap_since(at, &now, until_ps));
         let best = tried.max_by_key(|leap| leap.iterations);
         let Some(leap) = best else {
             if now.starts_over() {
@@ -362,7 +362,7 @@ impl Nearly {
     }
 
     /// What can be left out, if it is taken from what has happened since a note.
-    fn from_note(&self, at: usize, now: &Moment, until_ps: u64) -> Option<Leap> {
+    fn leap_since(&self, at: usize, now: &Moment, until_ps: u64) -> Option<Leap> {
         let (job, note) = (self.job, &self.notes[at]);
         let fewest = if now.starts_over() { FEWEST_BESIDE } else { FEWEST };
         let (times, _) = self.iterating[job].filter(|_| now.may_leap(note))?;

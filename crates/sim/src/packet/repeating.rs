@@ -127,7 +127,7 @@ impl Repeating {
         let Some((leap, now)) = nearly.noted(now, until_ps.min(END_PS / 2)) else { return };
         let skipped = &mut self.skipped;
         if skipped.reason.take().is_some() {
-            (skipped.job, skipped.from_iteration) = (Some(leap.job), leap.from_iteration());
+            (skipped.job, skipped.from_iteration) = (Some(leap.job), leap.since_iteration());
             (skipped.period_iterations, skipped.period_ps) = (leap.taken_from, leap.taken_ps);
         }
         skipped.iterations += leap.iterations;
