@@ -64,7 +64,7 @@ pub use record::{
     MOST_ARRIVALS, Managed, ManagedOutput, ManagedQueue, Measure, MessageRow, MessageRows, PairRow,
     QueueLevel, QueueRow, Queues, Recorded, Reordering, Sent, Snooped, Summary, Transmission,
 };
-pub use repeats::{Iteration, Skipped, Visit};
+pub use repeats::{Coupled, Iteration, Skipped, Visit};
 pub use replay::{
     Algorithm, Algorithms, Collective, Cycle, Envelope, Job, JobTimes, Kind, Offered, Op, OpenLoop, Player,
     Replay, Script, SentBy, Sight, Software, Spent, Tasks, algorithms_of, sends,

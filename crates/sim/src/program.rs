@@ -10,7 +10,7 @@ use crate::SimError;
 use crate::mode::Mode;
 use crate::observe::Context;
 use crate::record::Transmission;
-use crate::repeats::{Iteration, SoFar, Visit};
+use crate::repeats::{Coupled, Iteration, SoFar, Visit};
 use crate::stalled::Awaited;
 use crate::state_codec::{StateReader, StateWriter};
 
@@ -327,6 +327,11 @@ pub trait Split: Program + Clone {
     /// What its jobs have come to.
     fn so_far(&self) -> Vec<SoFar> {
         Vec::new()
+    }
+
+    /// How its ranks wait for each other, if it has one job and all of them do.
+    fn coupled(&self) -> Option<Coupled> {
+        None
     }
 
     /// Whether it has one job.

@@ -59,6 +59,15 @@ impl Skipped {
     }
 }
 
+/// How ranks wait for each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Coupled {
+    /// Iterations after which a slow rank may have held back all, about: the waits from one rank to the one that is farthest, or from that to this.
+    pub felt: usize,
+    /// Whether in each iteration nobody goes on before all have come, so that none can gain on another from one to the next.
+    pub together: bool,
+}
+
 /// Where the first rank of a job that iterates is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Iteration {
@@ -86,8 +95,8 @@ pub struct SoFar {
 /// How a rank takes part in what its job repeats.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Part {
-    /// It iterates: how often in all, whether its program is nothing else, and in which iteration it is where.
-    Iterates { times: u64, whole: bool, at: f64 },
+    /// It iterates: how often in all, whether its program is nothing else, and in which iteration it is where, up to one step.
+    Iterates { times: u64, whole: bool, at: f64, step: f64 },
     /// It has ended; whether it iterated.
     Ended { iterated: bool },
     /// It starts over: how often it has.
@@ -144,16 +153,16 @@ impl Moment {
         })
     }
 
-    /// By how many iterations a rank of a job has gained on another since an earlier moment, at most.
-    pub fn apart(&self, since: &Self, job: usize) -> f64 {
-        let gained = |(now, then): (&(usize, Part), &(usize, Part))| match (now, then) {
-            (&(of, Part::Iterates { at, .. }), &(_, Part::Iterates { at: before, .. })) if of == job => {
-                Some(at - before)
+    /// By how many iterations a rank may have gained on another since an earlier moment, at most: both are seen to a step at both moments.
+    pub fn apart(&self, since: &Self) -> f64 {
+        let (mut least, mut most, mut coarsest) = (f64::INFINITY, f64::NEG_INFINITY, 0.0f64);
+        for ((_, now), (_, then)) in self.parts.iter().zip(&since.parts) {
+            if let (&Part::Iterates { at, step, .. }, &Part::Iterates { at: before, .. }) = (now, then) {
+                (least, most) = (least.min(at - before), most.max(at - before));
+                coarsest = coarsest.max(step);
             }
-            _ => None,
-        };
-        let gains = || self.parts.iter().zip(&since.parts).filter_map(gained);
-        gains().fold(0.0, f64::max) - gains().fold(f64::INFINITY, f64::min).min(gains().fold(0.0, f64::max))
+        }
+        if most < least { 0.0 } else { most - least + 2.0 * coarsest }
     }
 
     /// Whether a job starts over again and again.
@@ -262,7 +271,7 @@ impl Settle {
     fn left_out(&mut self, sum: u128, job: Option<usize>) -> u128 {
         let noted = "as many as were noted";
         let grown = self.counts.1.next().expect(noted) - self.counts.0.next().expect(noted);
-        self.exactly(sum, grown, job).unwrap_or_else(|| self.about(grown, job))
+        self.exactly(sum, job).unwrap_or_else(|| self.about(grown, job))
     }
 
     /// By the job's iterations, or where it is nobody's or a job's that does not iterate by the leading one's.
@@ -273,20 +282,18 @@ impl Settle {
     }
 
     /// What was simulated of a job that did nothing else is so many times what an iteration brings.
-    fn exactly(&self, sum: u128, grown: u128, job: Option<usize>) -> Option<u128> {
+    fn exactly(&self, sum: u128, job: Option<usize>) -> Option<u128> {
         let job = job?;
         let others = u128::from((*self.whole.get(job)?)?);
         let (each, rest) = (sum / others, sum % others);
-        // As it came in between, up to what belongs to the iterations before and behind.
-        let near = (each * u128::from(self.between[job])).abs_diff(grown) <= 2 * each;
-        (rest == 0 && near).then(|| each * u128::from(self.left_out[job]))
+        (rest == 0).then(|| each * u128::from(self.left_out[job]))
     }
 
     fn extend(&mut self, latencies: &mut Latencies, job: Option<usize>) {
         let noted = "as many as were noted";
         let (then, now) = (self.latencies.0.next().expect(noted), self.latencies.1.next().expect(noted));
         let grown = u128::from(now.count - then.count);
-        let exactly = self.exactly(u128::from(latencies.count()), grown, job);
+        let exactly = self.exactly(u128::from(latencies.count()), job);
         let left_out = exactly.unwrap_or_else(|| self.about(grown, job));
         latencies.grow_as(&then, &now, u64::try_from(left_out).expect("a count of a run, which has an end"));
     }

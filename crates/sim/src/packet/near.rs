@@ -7,7 +7,7 @@
 
 use crate::packet::trend::Trend;
 use crate::record::Latencies;
-use crate::repeats::{Iteration, Moment, Near, Settle, SoFar};
+use crate::repeats::{Coupled, Iteration, Moment, Near, Settle, SoFar};
 
 /// Iterations before the first leap, behind each, and behind each at most until it is judged.
 const FEWEST: usize = 4;
@@ -115,6 +115,7 @@ impl Basis {
 #[derive(Debug)]
 pub(super) struct Nearly {
     allowed: f64,
+    coupled: Coupled,
     job: usize,
     samples: Vec<Sample>,
     /// By job: its iterations and what they took, and where the last one began.
@@ -138,9 +139,11 @@ pub(super) struct Nearly {
 
 impl Nearly {
     /// With this error allowed, a share.
-    pub fn new(allowed: f64) -> Self {
+    /// And of ranks that wait for each other like that.
+    pub fn new(allowed: f64, coupled: Coupled) -> Self {
         Self {
             allowed,
+            coupled,
             job: 0,
             samples: Vec::new(),
             took: Vec::new(),
@@ -346,7 +349,7 @@ impl Nearly {
         }
         self.iterating = now.iterating();
         let tried = (0..self.notes.len()).filter_map(|at| self.leap_since(at, &now, until_ps));
-        let best = tried.max_by_key(|leap| leap.iterations);
+        let best = tried.filter(|_| count >= self.coupled.felt).max_by_key(|leap| leap.iterations);
         let Some(leap) = best else {
             if now.starts_over() {
                 self.asks = self.asks.max(FEWEST_BESIDE);
@@ -371,11 +374,9 @@ impl Nearly {
         let taken_from = self.samples.iter().filter(|it| it.number >= note.bases[job]).count() as u64;
         let left = self.allowed - self.known.error;
         let (budget, parts) = if self.goes_on { (left, 1) } else { (left / 2.0, 2) };
-        let apart: Vec<f64> = (0..now.bases.len()).map(|of| now.apart(note, of)).collect();
+        let apart = if self.coupled.together { 0.0 } else { now.apart(note) };
         let leap = |iterations: u64| {
             let by_ps = iterations as f64 * each_ps;
-            let part = |of: usize, times: f64| apart[of] / taken_from as f64 * iterations as f64 / times;
-            let of_others = basis.others.iter().map(|&(of, times, _)| part(of, times));
             let mut moved = vec![0; now.bases.len()];
             moved[job] = iterations;
             basis.others.iter().for_each(|(of, _, trend)| moved[*of] = (by_ps / trend.mean).round() as u64);
@@ -391,7 +392,7 @@ impl Nearly {
                 middles: middles.map(|(&next, &more)| next as f64 + (more as f64 - 1.0) / 2.0).collect(),
                 moved,
                 by_ps: by_ps.round() as u64,
-                apart: of_others.fold(part(job, times as f64), f64::max),
+                apart: apart / taken_from as f64 * iterations as f64 / times as f64,
                 foreseen: basis.trends.iter().map(|trend| trend.mean).collect(),
                 foreseen_of: basis.others.iter().map(|(.., trend)| trend.mean).collect(),
                 budget,
@@ -413,7 +414,7 @@ impl Nearly {
         let most = most.min(MOST_TIMES * taken_from);
         // A short leap would spend the error that a long one needs.
         let least = most.div_ceil(2).max(LEAST);
-        let may = |iterations| basis.of_figures(&leap(iterations), of) <= CAUTION * budget;
+        let may = |iterations| basis.error(&leap(iterations), of) <= CAUTION * budget;
         if most < least || !may(least) {
             return None;
         }

@@ -15,6 +15,7 @@
 //! | `tasks` | ranks whose program is a graph of tasks |
 //! | `player` | the ranks of all jobs on their hosts |
 
+mod coupled;
 mod cycle;
 mod job;
 mod log;

@@ -5,7 +5,7 @@ use netloom_model::HostId;
 use super::{Envelope, Player};
 use crate::SimError;
 use crate::program::{Series, Split};
-use crate::repeats::{Iteration, SoFar, Visit};
+use crate::repeats::{Coupled, Iteration, SoFar, Visit};
 use crate::state_codec::{StateReader, StateWriter};
 
 impl Split for Player {
@@ -88,6 +88,10 @@ impl Split for Player {
 
     fn so_far(&self) -> Vec<SoFar> {
         self.jobs_so_far()
+    }
+
+    fn coupled(&self) -> Option<Coupled> {
+        self.is_coupled()
     }
 
     fn is_alone(&self) -> bool {

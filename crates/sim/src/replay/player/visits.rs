@@ -8,7 +8,8 @@ use std::collections::BTreeMap;
 use super::envelope::NUMBERS;
 use super::{Envelope, Matching, Player, Waits};
 use crate::program::Series;
-use crate::repeats::{Iteration, Part, SoFar, Visit};
+use crate::repeats::{Coupled, Iteration, Part, SoFar, Visit};
+use crate::replay::coupled::coupled;
 use crate::replay::cycle::Cycle;
 
 /// Where the jobs of a player iterate.
@@ -70,6 +71,12 @@ impl Player {
         }
     }
 
+    /// [`Split::coupled`](crate::Split::coupled).
+    pub(super) fn is_coupled(&self) -> Option<Coupled> {
+        let [job] = &self.jobs[..] else { return None };
+        coupled(&*job.script, &self.cycles.of)
+    }
+
     /// The first rank that still iterates of a job, and its next iteration: it is the job's next pause.
     fn next_pause(&mut self, job: usize) {
         let next = |rank: u32| {
@@ -120,6 +127,7 @@ impl Player {
             Some((from, steps, to)) if (from..to).contains(&rank.step) => Part::Iterates {
                 times: (to - from) / steps,
                 at: (rank.step - from) as f64 / steps as f64,
+                step: 1.0 / steps as f64,
                 whole: from == 0 && (to - from) % steps == 0 && job.script.op(rank.number, to).is_none(),
             },
             None if job.until.is_some() => Part::StartsOver { rounds: u64::from(rank.rounds) },
