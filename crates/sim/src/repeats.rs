@@ -92,15 +92,11 @@ pub struct SoFar {
     pub waits_ps: u128,
 }
 
-/// How a rank takes part in what its job repeats.
+/// How a rank takes part in what its job repeats, in a run of one job.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Part {
     /// It iterates: how often in all, whether its program is nothing else, and in which iteration it is where, up to one step.
     Iterates { times: u64, whole: bool, at: f64, step: f64 },
-    /// It has ended; whether it iterated.
-    Ended { iterated: bool },
-    /// It starts over: how often it has.
-    StartsOver { rounds: u64 },
     /// It does something else.
     Else,
 }
@@ -115,63 +111,35 @@ pub(crate) struct Moment {
     /// By job: the iteration of its first rank.
     pub bases: Vec<u64>,
     /// Of all ranks.
-    parts: Vec<(usize, Part)>,
+    parts: Vec<Part>,
     /// By job: how many more iterations all its ranks can do as they do, while their programs repeat.
     pub room: Vec<u64>,
 }
 
 impl Moment {
-    /// By job: how often it iterates, and whether its program is nothing else; `None`: it does not, or not all its ranks do now.
-    pub fn iterating(&self) -> Vec<Option<(u64, bool)>> {
-        let of_job = |job| {
-            let mut all: Option<(u64, bool)> = None;
-            for &(_, part) in self.parts.iter().filter(|(of, _)| *of == job) {
-                match (part, &mut all) {
-                    (Part::Iterates { times, whole, .. }, None) => all = Some((times, whole)),
-                    (Part::Iterates { times, whole, .. }, Some(found)) if found.0 == times => {
-                        found.1 &= whole
-                    }
-                    (Part::Ended { iterated: false }, _) => {}
-                    _ => return None,
-                }
+    /// How often the job iterates, and whether its program is nothing else; `None`: not all its ranks do now.
+    pub fn iterating(&self) -> Option<(u64, bool)> {
+        let mut all: Option<(u64, bool)> = None;
+        for &part in &self.parts {
+            match (part, &mut all) {
+                (Part::Iterates { times, whole, .. }, None) => all = Some((times, whole)),
+                (Part::Iterates { times, whole, .. }, Some(found)) if found.0 == times => found.1 &= whole,
+                _ => return None,
             }
-            all
-        };
-        (0..self.bases.len()).map(of_job).collect()
-    }
-
-    /// Whether every rank can be left where it is, or moved on with its job, for as long as nothing else begins. Jobs that start over
-    /// must have done so twice since an earlier moment.
-    pub fn may_leap(&self, since: &Self) -> bool {
-        let iterating = self.iterating();
-        self.parts.iter().zip(&since.parts).all(|(&(job, part), &(_, before))| match (part, before) {
-            // What is taken from a time when it did something else, or had not begun, is too little.
-            (Part::Iterates { .. }, Part::Iterates { .. }) => iterating[job].is_some(),
-            (Part::Ended { iterated }, _) => !iterated || iterating[job].is_none() && self.ended(job),
-            (Part::StartsOver { rounds }, Part::StartsOver { rounds: then }) => rounds >= then + 2,
-            _ => false,
-        })
+        }
+        all
     }
 
     /// By how many iterations a rank may have gained on another since an earlier moment, at most: both are seen to a step at both moments.
     pub fn apart(&self, since: &Self) -> f64 {
         let (mut least, mut most, mut coarsest) = (f64::INFINITY, f64::NEG_INFINITY, 0.0f64);
-        for ((_, now), (_, then)) in self.parts.iter().zip(&since.parts) {
+        for (now, then) in self.parts.iter().zip(&since.parts) {
             if let (&Part::Iterates { at, step, .. }, &Part::Iterates { at: before, .. }) = (now, then) {
                 (least, most) = (least.min(at - before), most.max(at - before));
                 coarsest = coarsest.max(step);
             }
         }
         if most < least { 0.0 } else { most - least + 2.0 * coarsest }
-    }
-
-    /// Whether a job starts over again and again.
-    pub fn starts_over(&self) -> bool {
-        self.parts.iter().any(|(_, part)| matches!(part, Part::StartsOver { .. }))
-    }
-
-    fn ended(&self, job: usize) -> bool {
-        self.parts.iter().all(|&(of, part)| of != job || matches!(part, Part::Ended { .. }))
     }
 
     /// Whether a run goes on from both in the same way.
@@ -237,8 +205,8 @@ pub struct Visit {
     pub(crate) records: Names,
     /// By job: how many iterations it is moved on.
     moved: Vec<u64>,
-    /// Whose sums are visited, if they are one job's.
-    job: Option<usize>,
+    /// Whether what is visited is a job's that is alone, by ways that are fixed.
+    fixed: bool,
 }
 
 /// What leaps left out of what adds up: as much an iteration as those brought that were simulated between two moments.
@@ -246,55 +214,45 @@ pub struct Visit {
 pub(crate) struct Settle {
     pub counts: (std::vec::IntoIter<u128>, std::vec::IntoIter<u128>),
     pub latencies: (std::vec::IntoIter<Snapshot>, std::vec::IntoIter<Snapshot>),
-    /// The leading job; by job iterations left out, and those between the moments.
-    job: usize,
-    left_out: Vec<u64>,
-    between: Vec<u64>,
-    /// By job that did nothing else than to iterate, and ended: the iterations that its sums are of so far. What each brings is then known.
-    whole: Vec<Option<u64>>,
+    /// Iterations left out, and those between the moments.
+    left_out: u64,
+    between: u64,
+    /// If the job did nothing else than to iterate, and ended: the iterations that its sums are of so far. What each brings is then known.
+    whole: Option<u64>,
 }
 
 impl Settle {
-    pub fn new(
-        moments: (Moment, Moment),
-        job: usize,
-        (left_out, between): (Vec<u64>, Vec<u64>),
-        whole: Vec<Option<u64>>,
-    ) -> Self {
+    pub fn new(moments: (Moment, Moment), (left_out, between): (u64, u64), whole: Option<u64>) -> Self {
         let (then, now) = moments;
         let counts = (then.counts.into_iter(), now.counts.into_iter());
         let latencies = (then.latencies.into_iter(), now.latencies.into_iter());
-        Self { counts, latencies, job, left_out, between, whole }
+        Self { counts, latencies, left_out, between, whole }
     }
 
-    /// Of a sum in the whole run; of this job, if every iteration of it brings as much.
-    fn left_out(&mut self, sum: u128, job: Option<usize>) -> u128 {
+    /// Of a sum in the whole run, of which every iteration may bring as much.
+    fn left_out(&mut self, sum: u128, fixed: bool) -> u128 {
         let noted = "as many as were noted";
         let grown = self.counts.1.next().expect(noted) - self.counts.0.next().expect(noted);
-        self.exactly(sum, job).unwrap_or_else(|| self.about(grown, job))
+        self.exactly(sum, fixed).unwrap_or_else(|| self.about(grown))
     }
 
-    /// By the job's iterations, or where it is nobody's or a job's that does not iterate by the leading one's.
-    fn about(&self, grown: u128, job: Option<usize>) -> u128 {
-        let job = job.filter(|&job| self.left_out[job] > 0 && self.between[job] > 0).unwrap_or(self.job);
-        let between = u128::from(self.between[job]);
-        (grown * u128::from(self.left_out[job]) + between / 2) / between
+    fn about(&self, grown: u128) -> u128 {
+        let between = u128::from(self.between);
+        (grown * u128::from(self.left_out) + between / 2) / between
     }
 
     /// What was simulated of a job that did nothing else is so many times what an iteration brings.
-    fn exactly(&self, sum: u128, job: Option<usize>) -> Option<u128> {
-        let job = job?;
-        let others = u128::from((*self.whole.get(job)?)?);
-        let (each, rest) = (sum / others, sum % others);
-        (rest == 0).then(|| each * u128::from(self.left_out[job]))
+    fn exactly(&self, sum: u128, fixed: bool) -> Option<u128> {
+        let done = u128::from(self.whole.filter(|_| fixed)?);
+        (sum % done == 0).then(|| sum / done * u128::from(self.left_out))
     }
 
-    fn extend(&mut self, latencies: &mut Latencies, job: Option<usize>) {
+    fn extend(&mut self, latencies: &mut Latencies, fixed: bool) {
         let noted = "as many as were noted";
         let (then, now) = (self.latencies.0.next().expect(noted), self.latencies.1.next().expect(noted));
         let grown = u128::from(now.count - then.count);
-        let exactly = self.exactly(u128::from(latencies.count()), job);
-        let left_out = exactly.unwrap_or_else(|| self.about(grown, job));
+        let exactly = self.exactly(u128::from(latencies.count()), fixed);
+        let left_out = exactly.unwrap_or_else(|| self.about(grown));
         latencies.grow_as(&then, &now, u64::try_from(left_out).expect("a count of a run, which has an end"));
     }
 }
@@ -302,7 +260,7 @@ impl Settle {
 impl Visit {
     fn new(doing: Doing, moment: Moment, moved: Vec<u64>) -> Self {
         let [packets, messages, rests, records] = std::array::from_fn(|_| Names::default());
-        Self { doing, moment, packets, messages, rests, records, moved, job: None }
+        Self { doing, moment, packets, messages, rests, records, moved, fixed: false }
     }
 
     /// Looks at a run that is at `now_ps`.
@@ -355,9 +313,9 @@ impl Visit {
         matches!(self.doing, Doing::Note | Doing::Settle(_))
     }
 
-    /// Whose sums come next, if they are one job's.
-    pub(crate) fn of_job(&mut self, job: Option<usize>) {
-        self.job = job;
+    /// Whether sums that come next are a job's that is alone, by ways that are fixed.
+    pub(crate) fn are_fixed(&mut self, fixed: bool) {
+        self.fixed = fixed;
     }
 
     /// How far times move on, ps.
@@ -422,7 +380,7 @@ impl Visit {
         match &mut self.doing {
             Doing::Look | Doing::Note => self.moment.counts.push(*sum),
             Doing::Leap { .. } => {}
-            Doing::Settle(settle) => *sum += settle.left_out(*sum, self.job.filter(|_| fixed)),
+            Doing::Settle(settle) => *sum += settle.left_out(*sum, fixed && self.fixed),
             Doing::Advance { times, counts, .. } => {
                 let before = counts.next().expect("as many as were noted");
                 *sum += (*sum - before) * u128::from(*times);
@@ -451,7 +409,7 @@ impl Visit {
         match &mut self.doing {
             Doing::Look | Doing::Note => self.moment.latencies.push(latencies.snapshot()),
             Doing::Leap { .. } => {}
-            Doing::Settle(settle) => settle.extend(latencies, self.job),
+            Doing::Settle(settle) => settle.extend(latencies, self.fixed),
             Doing::Advance { times, latencies: before, .. } => {
                 latencies.repeat_since(&before.next().expect("as many as were noted"), *times);
             }
@@ -459,9 +417,9 @@ impl Visit {
     }
 
     /// A rank of a job, whose step comes next.
-    pub(crate) fn part(&mut self, job: usize, part: Part) {
+    pub(crate) fn part(&mut self, part: Part) {
         if matches!(self.doing, Doing::Note) {
-            self.moment.parts.push((job, part));
+            self.moment.parts.push(part);
         }
     }
 

@@ -7,7 +7,7 @@
 
 use crate::packet::trend::Trend;
 use crate::record::Latencies;
-use crate::repeats::{Coupled, Iteration, Moment, Near, Settle, SoFar};
+use crate::repeats::{Coupled, Moment, Near, Settle, SoFar};
 
 /// Iterations before the first leap, behind each, and behind each at most until it is judged.
 const FEWEST: usize = 4;
@@ -20,13 +20,7 @@ const MOST_TIMES: u64 = 16;
 const MOST_NOTES: usize = 8;
 /// What is foreseen must be within this part of the error allowed, as it is judged by more later, and a run in vain costs time.
 const CAUTION: f64 = 0.6;
-/// How near two places of an iteration are that count as one, and how many are looked at.
-const SAME_PLACE: f64 = 0.05;
-const MOST_PLACES: u64 = 1000;
-/// Iterations before the first leap beside jobs that start over, of whose rounds no more is known than how many they were.
-const FEWEST_BESIDE: usize = 16;
-
-/// An iteration of the leading job.
+/// An iteration.
 #[derive(Debug)]
 struct Sample {
     number: u64,
@@ -38,44 +32,32 @@ struct Sample {
 struct Stretch {
     from: Moment,
     to: Moment,
-    /// The leading job.
-    job: usize,
-    /// Iterations by job that were left out, and those between the moments that were not.
-    moved: Vec<u64>,
-    between: Vec<u64>,
-    /// By job at the beginning: how often it iterates, and whether its program is nothing else.
-    iterating: Vec<Option<(u64, bool)>>,
+    /// Iterations that were left out, and those between the moments that were not.
+    left_out: u64,
+    between: u64,
+    /// How often the job iterates, and whether its program is nothing else.
+    iterating: (u64, bool),
 }
 
 /// What a leap leaves out, and what is foreseen of it.
 #[derive(Debug)]
 pub(super) struct Leap {
-    /// What it is taken from: by number of the notes, and by job its iteration there.
+    /// What it is taken from: by number of the notes, and the iteration there.
     note: usize,
-    since: Vec<u64>,
+    pub since: u64,
     /// Iterations that it is taken from, and their time.
     pub taken_from: u64,
     pub taken_ps: u64,
-    /// The leading job, how often it iterates, what is left out of it and by job, with the middle of that.
-    pub job: usize,
+    /// How often the job iterates, and what is left out of it, with the middle of that.
     times: f64,
     pub iterations: u64,
-    pub moved: Vec<u64>,
-    middles: Vec<f64>,
+    middle: f64,
     pub by_ps: u64,
-    /// The means of figures, and of the times of other jobs' iterations.
+    /// The means of figures.
     foreseen: Vec<f64>,
-    foreseen_of: Vec<f64>,
     /// What of the error comes from ranks that gain on others, which a leap leaves as far apart as they were.
     apart: f64,
     budget: f64,
-}
-
-impl Leap {
-    /// The leading job's iteration from which on it is taken.
-    pub fn since_iteration(&self) -> u64 {
-        self.since[self.job]
-    }
 }
 
 /// Lines through what has been seen of iterations.
@@ -84,30 +66,18 @@ struct Basis {
     trends: Vec<Trend>,
     /// What errors of figures are parts of; 0: of nothing.
     scales: Vec<f64>,
-    /// Jobs that iterate beside: how often, and the times of their iterations.
-    others: Vec<(usize, f64, Trend)>,
 }
 
 impl Basis {
     /// How wrong the worst figure of the whole run may be by a leap, where that says how wrong a mean of what is left out may be: of a line, the
-    /// middle and number of the iterations, and what is foreseen.
+    /// middle and number of the iterations, and what is foreseen. The longer a leap, the more.
     fn error(&self, leap: &Leap, of: impl Fn(&Trend, f64, f64, f64) -> f64) -> f64 {
-        let others = self.others.iter().zip(&leap.foreseen_of).map(|((job, times, trend), &foreseen)| {
-            let (whole, part) = (leap.moved[*job] as f64, leap.by_ps as f64 / trend.mean);
-            let mean = of(trend, leap.middles[*job], part.max(1.0), foreseen) / trend.mean;
-            ((part - whole).abs() + mean * part) / times
-        });
-        others.fold(self.of_figures(leap, &of), f64::max) + leap.apart
-    }
-
-    /// The same of the leading job's iterations alone: the longer a leap, the more.
-    fn of_figures(&self, leap: &Leap, of: impl Fn(&Trend, f64, f64, f64) -> f64) -> f64 {
         let count = leap.iterations as f64;
         let figures = self.trends.iter().zip(&self.scales).zip(&leap.foreseen);
         let figures = figures.filter(|((_, scale), _)| **scale > 0.0).map(|((trend, scale), &foreseen)| {
-            of(trend, leap.middles[leap.job], count, foreseen) / scale * count / leap.times
+            of(trend, leap.middle, count, foreseen) / scale * count / leap.times
         });
-        figures.fold(0.0, f64::max)
+        figures.fold(0.0, f64::max) + leap.apart
     }
 }
 
@@ -116,11 +86,9 @@ impl Basis {
 pub(super) struct Nearly {
     allowed: f64,
     coupled: Coupled,
-    job: usize,
     samples: Vec<Sample>,
-    /// By job: its iterations and what they took, and where the last one began.
-    took: Vec<Vec<(f64, f64)>>,
-    last: Vec<Option<(u64, u64)>>,
+    /// The iteration that began last, and when.
+    last: Option<(u64, u64)>,
     so_far: Vec<SoFar>,
     notes: Vec<Moment>,
     /// Samples at which the next note is due, and at which it is asked next whether one promises something.
@@ -131,8 +99,8 @@ pub(super) struct Nearly {
     stretches: Vec<Stretch>,
     /// Whether the last of them goes on.
     goes_on: bool,
-    /// By job that iterates now: how often, and whether its program is nothing else.
-    iterating: Vec<Option<(u64, bool)>>,
+    /// How often the job iterates, and whether its program is nothing else, if it does now.
+    iterating: Option<(u64, bool)>,
     known: Near,
     failed: bool,
 }
@@ -144,10 +112,8 @@ impl Nearly {
         Self {
             allowed,
             coupled,
-            job: 0,
             samples: Vec::new(),
-            took: Vec::new(),
-            last: Vec::new(),
+            last: None,
             so_far: Vec::new(),
             notes: Vec::new(),
             due: 0,
@@ -155,7 +121,7 @@ impl Nearly {
             check: None,
             stretches: Vec::new(),
             goes_on: false,
-            iterating: Vec::new(),
+            iterating: None,
             known: Near::default(),
             failed: false,
         }
@@ -188,26 +154,16 @@ impl Nearly {
     /// [`Nearly::noted`].
     pub fn begins(
         &mut self,
-        begun: Iteration,
+        number: u64,
         now_ps: u64,
         mut so_far: Vec<SoFar>,
         packets: &[Latencies],
     ) -> bool {
-        let Iteration { job, number, leads } = begun;
-        self.took.resize(so_far.len(), Vec::new());
-        self.last.resize(so_far.len(), None);
-        let last = self.last[job];
+        let last = self.last;
         if last.is_some_and(|(before, _)| number <= before) {
             return false;
         }
-        self.last[job] = Some((number, now_ps));
-        let took_ps = last.filter(|(before, _)| number == before + 1).map(|(_, since_ps)| now_ps - since_ps);
-        if let Some(took_ps) = took_ps {
-            self.took[job].push(((number - 1) as f64, took_ps as f64));
-        }
-        if !leads {
-            return false;
-        }
+        self.last = Some((number, now_ps));
         // Latencies of packets go with those of messages, as a second half.
         so_far.extend(packets.iter().map(|packets| SoFar {
             messages: packets.count(),
@@ -217,22 +173,17 @@ impl Nearly {
         let before = std::mem::replace(&mut self.so_far, so_far);
         let alike = before.len() == self.so_far.len()
             && before.iter().zip(&self.so_far).all(|(then, now)| then.running == now.running);
-        if job != self.job || !alike {
-            self.start_again(job);
+        if !alike {
+            self.start_again();
             return false;
         }
+        let took_ps = last.filter(|(before, _)| number == before + 1).map(|(_, since_ps)| now_ps - since_ps);
         let Some(took_ps) = took_ps else { return false };
         let mut figures = vec![took_ps as f64];
         for (then, now) in before.iter().zip(&self.so_far) {
             let messages = (now.messages - then.messages).max(1) as f64;
             figures.push((now.latency_ps - then.latency_ps) as f64 / messages);
             figures.push((now.waits_ps - then.waits_ps) as f64);
-        }
-        if self.took.len() > 1 {
-            // What comes of packets and links is an average then, and no better known than how many packets an iteration has.
-            let packets =
-                |so_far: &[SoFar]| so_far[self.took.len()..].iter().map(|it| it.messages).sum::<u64>();
-            figures.push((packets(&self.so_far) - packets(&before)) as f64);
         }
         self.samples.push(Sample { number: number - 1, figures });
         self.look_back();
@@ -246,9 +197,7 @@ impl Nearly {
             return false;
         }
         let half = self.samples[count - (count / 2).max(FEWEST).min(count)].number;
-        let mut since = vec![0; self.took.len()];
-        since[self.job] = half;
-        let alike = count < FEWEST || self.basis(&since, FEWEST).is_none_or(|basis| self.may_do(&basis));
+        let alike = count < FEWEST || self.basis(half).is_none_or(|basis| self.may_do(&basis));
         if !alike {
             self.due = count + (count / 2).max(1);
         }
@@ -256,17 +205,16 @@ impl Nearly {
     }
 
     /// What comes now is not like what was.
-    fn start_again(&mut self, job: usize) {
+    fn start_again(&mut self) {
         self.failed |= self.checks();
-        (self.job, self.due, self.asks, self.goes_on) = (job, 1, FEWEST, false);
+        (self.due, self.asks, self.goes_on) = (1, FEWEST, false);
         self.samples.clear();
         self.notes.clear();
-        self.took.iter_mut().for_each(Vec::clear);
     }
 
     /// Iterations were skipped that repeat exactly: the one that follows begins elsewhere.
     pub fn skipped(&mut self) {
-        self.last.fill(None);
+        self.last = None;
     }
 
     /// Judges a leap by what was simulated on both its sides.
@@ -276,7 +224,7 @@ impl Nearly {
             return;
         };
         let seen = &self.samples[before..];
-        let Some(basis) = self.basis(&leap.since, FEWEST) else {
+        let Some(basis) = self.basis(leap.since) else {
             self.failed = true;
             return;
         };
@@ -305,23 +253,23 @@ impl Nearly {
             return false;
         }
         self.asks = self.samples.len() + (self.samples.len() / 8).max(1);
-        self.notes.iter().any(|note| self.basis(&note.bases, FEWEST).is_some_and(|basis| self.may_do(&basis)))
+        self.notes.iter().any(|note| self.basis(note.bases[0]).is_some_and(|basis| self.may_do(&basis)))
     }
 
     /// Whether a leap over few iterations is within the error allowed, if nothing drifts.
     fn may_do(&self, basis: &Basis) -> bool {
-        let Some(Some((times, _))) = self.iterating.get(self.job) else { return false };
+        let Some((times, _)) = self.iterating else { return false };
         let left = times.saturating_sub(self.samples.last().map_or(0, |sample| sample.number));
         let few = (left / 8).max(LEAST) as f64;
         let figures = basis.trends.iter().zip(&basis.scales).filter(|(_, scale)| **scale > 0.0);
         let errors = figures.map(|(trend, scale)| trend.noise(few) / scale);
-        errors.fold(0.0, f64::max) * few / *times as f64 <= self.allowed - self.known.error
+        errors.fold(0.0, f64::max) * few / times as f64 <= self.allowed - self.known.error
     }
 
-    /// Lines through what has been seen since iterations by job; `None` if these are fewer than `fewest`.
-    fn basis(&self, since: &[u64], fewest: usize) -> Option<Basis> {
-        let samples: Vec<&Sample> = self.samples.iter().filter(|it| it.number >= since[self.job]).collect();
-        if samples.len() < fewest {
+    /// Lines through what has been seen since an iteration; `None` if that is too little.
+    fn basis(&self, since: u64) -> Option<Basis> {
+        let samples: Vec<&Sample> = self.samples.iter().filter(|it| it.number >= since).collect();
+        if samples.len() < FEWEST {
             return None;
         }
         let trend = |k: usize| {
@@ -330,14 +278,7 @@ impl Nearly {
         };
         let trends: Vec<Trend> = (0..samples[0].figures.len()).map(trend).collect::<Option<_>>()?;
         let scales = self.scales(&trends);
-        let iterate = self.iterating.iter().enumerate().filter(|&(job, _)| job != self.job);
-        let other = |(job, times): (usize, u64)| {
-            let took = self.took[job].iter().filter(|(number, _)| *number as u64 >= since[job]);
-            let took: Vec<(f64, f64)> = took.copied().collect();
-            Some((job, times as f64, Trend::through(&took).filter(|_| took.len() >= FEWEST)?))
-        };
-        let others = iterate.filter_map(|(job, of)| Some((job, (*of)?.0))).map(other);
-        Some(Basis { trends, scales, others: others.collect::<Option<_>>()? })
+        Some(Basis { trends, scales })
     }
 
     /// A moment at the beginning of an iteration; what can be left out from there, if anything, before `until_ps`.
@@ -351,9 +292,6 @@ impl Nearly {
         let tried = (0..self.notes.len()).filter_map(|at| self.leap_since(at, &now, until_ps));
         let best = tried.filter(|_| count >= self.coupled.felt).max_by_key(|leap| leap.iterations);
         let Some(leap) = best else {
-            if now.starts_over() {
-                self.asks = self.asks.max(FEWEST_BESIDE);
-            }
             if self.notes.len() == MOST_NOTES {
                 let mut at = 0..;
                 self.notes.retain(|_| at.next().is_some_and(|at| at % 2 == 0));
@@ -366,74 +304,55 @@ impl Nearly {
 
     /// What can be left out, if it is taken from what has happened since a note.
     fn leap_since(&self, at: usize, now: &Moment, until_ps: u64) -> Option<Leap> {
-        let (job, note) = (self.job, &self.notes[at]);
-        let fewest = if now.starts_over() { FEWEST_BESIDE } else { FEWEST };
-        let (times, _) = self.iterating[job].filter(|_| now.may_leap(note))?;
-        let basis = self.basis(&note.bases, fewest)?;
+        let note = &self.notes[at];
+        let (since, next) = (note.bases[0], now.bases[0]);
+        let (times, _) = self.iterating.filter(|_| note.iterating().is_some())?;
+        let basis = self.basis(since)?;
         let each_ps = basis.trends[0].mean;
-        let taken_from = self.samples.iter().filter(|it| it.number >= note.bases[job]).count() as u64;
+        let taken_from = self.samples.iter().filter(|it| it.number >= since).count() as u64;
         let left = self.allowed - self.known.error;
         let (budget, parts) = if self.goes_on { (left, 1) } else { (left / 2.0, 2) };
         let apart = if self.coupled.together { 0.0 } else { now.apart(note) };
-        let leap = |iterations: u64| {
-            let by_ps = iterations as f64 * each_ps;
-            let mut moved = vec![0; now.bases.len()];
-            moved[job] = iterations;
-            basis.others.iter().for_each(|(of, _, trend)| moved[*of] = (by_ps / trend.mean).round() as u64);
-            let middles = now.bases.iter().zip(&moved);
-            Leap {
-                note: at,
-                since: note.bases.clone(),
-                taken_from,
-                taken_ps: (taken_from as f64 * each_ps).round() as u64,
-                job,
-                times: times as f64,
-                iterations,
-                middles: middles.map(|(&next, &more)| next as f64 + (more as f64 - 1.0) / 2.0).collect(),
-                moved,
-                by_ps: by_ps.round() as u64,
-                apart: apart / taken_from as f64 * iterations as f64 / times as f64,
-                foreseen: basis.trends.iter().map(|trend| trend.mean).collect(),
-                foreseen_of: basis.others.iter().map(|(.., trend)| trend.mean).collect(),
-                budget,
-            }
+        let leap = |iterations: u64| Leap {
+            note: at,
+            since,
+            taken_from,
+            taken_ps: (taken_from as f64 * each_ps).round() as u64,
+            times: times as f64,
+            iterations,
+            middle: next as f64 + (iterations as f64 - 1.0) / 2.0,
+            by_ps: (iterations as f64 * each_ps).round() as u64,
+            apart: apart / taken_from as f64 * iterations as f64 / times as f64,
+            foreseen: basis.trends.iter().map(|trend| trend.mean).collect(),
+            budget,
         };
         // The first leap is a trial: whether anything drifts is seen behind it.
-        let trial = !self.goes_on && !now.starts_over();
-        let of = |trend: &Trend, middle, count, foreseen| match trial && !trend.drifts() {
-            true => trend.noise(count),
-            false => trend.error(middle, count, foreseen),
-        };
-        let room = |leap: &Leap| {
-            let mut moved = leap.moved.iter().zip(&now.room).enumerate();
-            moved.all(|(of, (&moved, &room))| of == job || moved == 0 || moved + CHECKED as u64 <= room)
+        let of = |trend: &Trend, middle, count, foreseen| match self.goes_on || trend.drifts() {
+            true => trend.error(middle, count, foreseen),
+            false => trend.noise(count),
         };
         let fit = ((until_ps - 1).saturating_sub(now.now_ps) as f64 / each_ps) as u64;
         let fit = fit.saturating_sub(CHECKED as u64 + 1);
-        let most = (now.room[job].saturating_sub(CHECKED as u64) / parts).min(fit);
+        let most = (now.room[0].saturating_sub(CHECKED as u64) / parts).min(fit);
         let most = most.min(MOST_TIMES * taken_from);
         // A short leap would spend the error that a long one needs.
         let least = most.div_ceil(2).max(LEAST);
-        let may = |iterations| basis.error(&leap(iterations), of) <= CAUTION * budget;
-        if most < least || !may(least) {
-            return None;
-        }
-        let (mut longest, mut above) = (least, most + 1);
-        while above - longest > 1 {
-            let middle = longest.midpoint(above);
-            *(if may(middle) { &mut longest } else { &mut above }) = middle;
-        }
-        let tries = || (least..=longest).rev().step_by((most / 512).max(1) as usize).map(leap);
-        let fits = |leap: &Leap| room(leap) && basis.error(leap, of) <= CAUTION * budget;
-        tries().find(fits)?;
+        let longest = |may: &dyn Fn(&Leap) -> bool| {
+            if most < least || !may(&leap(least)) {
+                return None;
+            }
+            let (mut longest, mut above) = (least, most + 1);
+            while above - longest > 1 {
+                let middle = longest.midpoint(above);
+                *(if may(&leap(middle)) { &mut longest } else { &mut above }) = middle;
+            }
+            Some(leap(longest))
+        };
+        let fits = |leap: &Leap| basis.error(leap, of) <= CAUTION * budget;
+        longest(&fits)?;
         // The 99th percentile is no sum: both halves must have about the same.
         let halves = self.halves(at, now)?;
-        let leap =
-            tries().find(|leap| fits(leap) && halves * leap.iterations as f64 / leap.times <= budget)?;
-        let mut ratios = basis.others.iter().map(|(.., trend)| each_ps / trend.mean);
-        let before = self.stretches.last().filter(|_| self.goes_on).map_or(0, |it| it.moved[it.job]);
-        let out = leap.iterations + before;
-        ratios.all(|ratio| meets(ratio, taken_from, out)).then_some(leap)
+        longest(&|leap| fits(leap) && halves * leap.iterations as f64 / leap.times <= budget)
     }
 
     /// What errors of figures are parts of: of waits all the ranks' time.
@@ -448,7 +367,7 @@ impl Nearly {
     /// By how much the 99th percentiles of latencies differ between the halves of what has happened since a note, or would if a tenth of what lies
     /// above them came or went, a share; `None`: no note lies between.
     fn halves(&self, at: usize, now: &Moment) -> Option<f64> {
-        let of = |moment: &Moment| moment.bases[self.job];
+        let of = |moment: &Moment| moment.bases[0];
         let then = &self.notes[at];
         let inner = self.notes.iter().filter(|note| of(note) > of(then) && of(note) < of(now));
         let middle = inner.min_by_key(|note| (2 * of(note)).abs_diff(of(then) + of(now)))?;
@@ -464,38 +383,31 @@ impl Nearly {
     /// A leap has been made from there.
     pub fn leapt(&mut self, leap: Leap, mut now: Moment) {
         if !self.goes_on {
-            let (from, iterating) = (self.notes[leap.note].clone(), self.iterating.clone());
-            let none = vec![0; now.bases.len()];
-            let to = from.clone();
-            let stretch = Stretch { from, to, job: self.job, moved: none.clone(), between: none, iterating };
+            let from = self.notes[leap.note].clone();
+            let iterating = self.iterating.expect("what leaps iterates");
+            let stretch = Stretch { to: from.clone(), from, left_out: 0, between: 0, iterating };
             self.stretches.push(stretch);
         }
         let stretch = self.stretches.last_mut().expect("one that goes on, or the one just made");
-        now.bases.iter_mut().zip(&leap.moved).for_each(|(base, more)| *base += more);
-        stretch.moved.iter_mut().zip(&leap.moved).for_each(|(all, more)| *all += more);
-        stretch.goes_on_to(now);
-        let moved = leap.moved.iter().zip(&mut stretch.between);
-        moved.for_each(|(more, between)| *between -= more);
+        stretch.goes_on_to(now.clone());
+        stretch.left_out += leap.iterations;
+        now.bases[0] += leap.iterations;
+        stretch.to = now;
         self.goes_on = true;
-        for (last, more) in self.last.iter_mut().zip(&leap.moved) {
-            *last = last.map(|(number, since_ps)| (number + more, since_ps + leap.by_ps));
-        }
+        self.last = self.last.map(|(number, since_ps)| (number + leap.iterations, since_ps + leap.by_ps));
         self.check = Some((leap, self.samples.len()));
     }
 
-    /// What is to be added at the end of the run, when jobs have come to that, in order.
+    /// What is to be added at the end of the run, when the job has come to that, in order.
     pub fn settles(&mut self, so_far: &[SoFar]) -> Vec<Settle> {
-        // How often a job iterates that does nothing else, less what is yet to be added of it.
-        let mut done: Vec<Option<u64>> = so_far.iter().map(|_| None).collect();
-        for (job, done) in done.iter_mut().enumerate().filter(|&(job, _)| so_far[job].running == 0) {
-            let of = self.stretches.iter().find_map(|stretch| stretch.iterating[job]);
-            let moved: u64 = self.stretches.iter().map(|stretch| stretch.moved[job]).sum();
-            *done = of.filter(|&(_, whole)| whole).map(|(times, _)| times - moved);
-        }
-        let mut settle = |stretch: Stretch| {
-            let Stretch { from, to, job, moved, between, .. } = stretch;
-            let settle = Settle::new((from, to), job, (moved.clone(), between), done.clone());
-            done.iter_mut().zip(moved).for_each(|(done, moved)| *done = done.map(|done| done + moved));
+        // How often the job iterated that does nothing else, less what is yet to be added.
+        let left_out: u64 = self.stretches.iter().map(|stretch| stretch.left_out).sum();
+        let whole = self.stretches.first().map(|stretch| stretch.iterating);
+        let whole = whole.filter(|&(_, whole)| whole && so_far.iter().all(|job| job.running == 0));
+        let mut done = whole.map(|(times, _)| times - left_out);
+        let mut settle = |Stretch { from, to, left_out, between, .. }: Stretch| {
+            let settle = Settle::new((from, to), (left_out, between), done);
+            done = done.map(|done| done + left_out);
             settle
         };
         self.stretches.drain(..).map(&mut settle).collect()
@@ -505,39 +417,7 @@ impl Nearly {
 impl Stretch {
     /// What has been simulated since is a part of it too.
     fn goes_on_to(&mut self, now: Moment) {
-        let since = now.bases.iter().zip(&self.to.bases);
-        self.between.iter_mut().zip(since).for_each(|(between, (now, then))| *between += now - then);
+        self.between += now.bases[0] - self.to.bases[0];
         self.to = now;
-    }
-}
-
-/// Whether a job that does `ratio` of its iterations while another does one would be met in so many more, left out before or now, only where it was
-/// met in those that are `done`: to 5 % of an iteration.
-fn meets(ratio: f64, done: u64, more: u64) -> bool {
-    let place = |iteration: u64| (iteration as f64 * ratio).fract();
-    let mut met: Vec<f64> = (0..=done).map(place).collect();
-    met.sort_unstable_by(f64::total_cmp);
-    let near = SAME_PLACE * ratio.max(1.0);
-    (done + 1..=done + more.min(MOST_PLACES)).map(place).all(|place| {
-        let at = met.partition_point(|&other| other < place);
-        let (above, below) = (met[at % met.len()], met[(at + met.len() - 1) % met.len()]);
-        let apart = |other: f64| (place - other).abs().min(1.0 - (place - other).abs());
-        apart(above).min(apart(below)) <= near
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn jobs_must_have_met_wherever_they_will() {
-        // In step, whatever the ratio: three to one, one to two (two places).
-        assert!(meets(3.0, 4, 1000) && meets(0.5, 4, 1000));
-        // Out of step by 1 %: a hundred iterations are a round, of which five look like those before.
-        assert!(meets(1.01, 4, 5) && !meets(1.01, 4, 50));
-        assert!(meets(1.01, 100, 1000));
-        // 0.38 of an iteration more each time: the places lie about evenly, after six not near enough.
-        assert!(!meets(1.381966, 5, 50) && meets(1.381966, 20, 50));
     }
 }

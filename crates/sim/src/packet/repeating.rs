@@ -106,7 +106,7 @@ impl Repeating {
     ) {
         while let Some(begun) = network.program.begun() {
             let noted = self.nearly.as_mut().is_some_and(|nearly| {
-                nearly.begins(begun, network.now, network.program.so_far(), network.packet_latencies())
+                nearly.begins(begun.number, network.now, network.program.so_far(), network.packet_latencies())
             });
             if self.may_equal && begun.leads && !self.nearly.as_ref().is_some_and(Nearly::checks) {
                 self.seeks(network, begun, until_ps);
@@ -127,12 +127,12 @@ impl Repeating {
         let Some((leap, now)) = nearly.noted(now, until_ps.min(END_PS / 2)) else { return };
         let skipped = &mut self.skipped;
         if skipped.reason.take().is_some() {
-            (skipped.job, skipped.from_iteration) = (Some(leap.job), leap.since_iteration());
+            (skipped.job, skipped.from_iteration) = (Some(0), leap.since);
             (skipped.period_iterations, skipped.period_ps) = (leap.taken_from, leap.taken_ps);
         }
         skipped.iterations += leap.iterations;
         skipped.time_ps += leap.by_ps;
-        network.visit(&mut Visit::leap(&now, leap.by_ps, leap.moved.clone()));
+        network.visit(&mut Visit::leap(&now, leap.by_ps, vec![leap.iterations]));
         nearly.leapt(leap, now);
         self.last = None;
         self.signs.clear();

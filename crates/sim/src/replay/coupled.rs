@@ -4,9 +4,8 @@
 //! those next to it in the next iteration and those behind in a later one. If not, one group may be iterations ahead of another in the
 //! end, and the iterations of one rank say nothing of the others.
 
-use super::cycle::Cycle;
 use super::op::Op;
-use super::script::Script;
+use super::script::{Cycle, Script};
 use crate::repeats::Coupled;
 use netloom_traffic::collective::{Kind, Step};
 

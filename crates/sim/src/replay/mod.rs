@@ -29,7 +29,6 @@ mod sends;
 mod spent;
 mod tasks;
 
-pub use cycle::Cycle;
 pub use job::{Job, JobTimes};
 pub use log::RankSpan;
 pub use netloom_traffic::collective::{Algorithm, Algorithms, Collective, Kind, algorithms_of};
@@ -37,7 +36,7 @@ pub use offered::{Offered, OpenLoop};
 pub use op::Op;
 pub use player::{Envelope, Player, SentBy, Sight, Software};
 pub use recorded::Replay;
-pub use script::Script;
+pub use script::{Cycle, Script};
 pub use sends::sends;
 pub use spent::Spent;
 pub use tasks::Tasks;

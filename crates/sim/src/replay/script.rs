@@ -2,10 +2,49 @@
 
 use netloom_model::Task;
 
-use super::cycle::Cycle;
 use super::offered::OpenLoop;
 use super::op::Op;
 use super::tasks::Tasks;
+
+/// A period that comes fewer times is none.
+pub(super) const LEAST_TIMES: u64 = 4;
+
+/// Steps from `from` to `to`, of which each does what the one `steps` before it did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cycle {
+    /// The first step.
+    pub from: u64,
+    /// Steps after which they come again.
+    pub steps: u64,
+    /// The first step that is no more one of them.
+    pub to: u64,
+}
+
+impl Cycle {
+    /// Nothing comes again.
+    pub const NONE: Self = Self { from: 0, steps: 0, to: 0 };
+
+    /// A program of so many steps, so many times.
+    pub fn every(steps: u64, times: u64) -> Self {
+        Self { from: 0, steps, to: steps.saturating_mul(times) }
+    }
+
+    /// The same so many steps later.
+    #[must_use]
+    pub fn after(self, steps: u64) -> Self {
+        Self { from: self.from + steps, to: self.to.saturating_add(steps), ..self }
+    }
+
+    /// How often it comes, whole.
+    pub fn times(&self) -> u64 {
+        (self.to - self.from).checked_div(self.steps).unwrap_or(0)
+    }
+
+    /// Whether it comes often enough to be looked for in a run.
+    pub fn is_enough(&self) -> bool {
+        self.times() >= LEAST_TIMES
+    }
+}
 
 /// The program of a job, as a function of the step: nothing is unrolled in memory.
 pub trait Script: Send + Sync {

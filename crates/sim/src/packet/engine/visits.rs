@@ -73,19 +73,18 @@ impl<C: Choice, P: Split, O: Observer> Network<'_, C, P, O> {
             last,
         } = self;
         debug_assert!(behind.is_empty());
-        let alone = program.is_alone().then_some(0);
-        visit.of_job(alone);
+        let alone = program.is_alone();
+        visit.are_fixed(alone);
         visit.count(received);
         visit.count(detours);
         visit.total(events);
         visit.time(last);
         program.visit(visit);
-        visit.of_job(alone.filter(|_| !C::DRAWS));
+        visit.are_fixed(alone && !C::DRAWS);
         ports.visit(visit, packets, |visit, list| hosts.visit_list(visit, list));
         if visit.only_sums() {
-            for (job, latencies) in hosts.births_mut().into_iter().flat_map(Births::latencies_mut).enumerate()
-            {
-                visit.of_job(Some(job));
+            visit.are_fixed(alone);
+            for latencies in hosts.births_mut().into_iter().flat_map(Births::latencies_mut) {
                 visit.latencies(latencies);
             }
             return;

@@ -10,7 +10,7 @@ use super::{Envelope, Matching, Player, Waits};
 use crate::program::Series;
 use crate::repeats::{Coupled, Iteration, Part, SoFar, Visit};
 use crate::replay::coupled::coupled;
-use crate::replay::cycle::Cycle;
+use crate::replay::script::Cycle;
 
 /// Where the jobs of a player iterate.
 #[derive(Clone, Debug, Default)]
@@ -123,14 +123,12 @@ impl Player {
         let (job, cycle) = (&self.jobs[rank.job as usize], self.cycle(r));
         match cycle {
             _ if job.start_ps > now_ps => Part::Else,
-            _ if rank.waits == Waits::Ended => Part::Ended { iterated: cycle.is_some() },
             Some((from, steps, to)) if (from..to).contains(&rank.step) => Part::Iterates {
                 times: (to - from) / steps,
                 at: (rank.step - from) as f64 / steps as f64,
                 step: 1.0 / steps as f64,
                 whole: from == 0 && (to - from) % steps == 0 && job.script.op(rank.number, to).is_none(),
             },
-            None if job.until.is_some() => Part::StartsOver { rounds: u64::from(rank.rounds) },
             _ => Part::Else,
         }
     }
@@ -159,8 +157,7 @@ impl Player {
         let mut ranks = std::mem::take(&mut self.ranks);
         self.cycles.sends.clear();
         for (r, rank) in (0..).zip(&mut ranks) {
-            visit.of_job(Some(rank.job as usize));
-            visit.part(rank.job as usize, self.part(r, rank, visit.now_ps()));
+            visit.part(self.part(r, rank, visit.now_ps()));
             let super::Rank {
                 // Given.
                 job,
@@ -212,7 +209,6 @@ impl Player {
         self.ranks = ranks;
         visit.same(&(&self.running, &self.under_way));
         for job in 0..self.jobs.len() {
-            visit.of_job(Some(job));
             visit.latencies(&mut self.latencies[job]);
             visit.count(&mut self.bytes[job]);
             let (done, waits) = self.times[job].sums();
