@@ -244,7 +244,7 @@ impl Settle {
     /// What was simulated of a job that did nothing else is so many times what an iteration brings.
     fn exactly(&self, sum: u128, fixed: bool) -> Option<u128> {
         let done = u128::from(self.whole.filter(|_| fixed)?);
-        (sum % done == 0).then(|| sum / done * u128::from(self.left_out))
+        sum.is_multiple_of(done).then(|| sum / done * u128::from(self.left_out))
     }
 
     fn extend(&mut self, latencies: &mut Latencies, fixed: bool) {

@@ -97,7 +97,7 @@ mod tests {
     fn in_a_barrier_all_come_together_in_a_broadcast_they_do_not() {
         let of = |kind| known(&vec![vec![Op::Together(Collective::all(kind, 8, 4))]; 4]);
         assert!(of(Kind::Barrier).unwrap().together && of(Kind::Allreduce).unwrap().together);
-        assert_eq!(of(Kind::Bcast), None, "the root waits for nobody");
+        assert_eq!(of(Kind::Broadcast), None, "the root waits for nobody");
     }
 
     #[test]

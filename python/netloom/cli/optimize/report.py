@@ -32,8 +32,8 @@ def verdict(result: Mapping[str, Any], began: str) -> str:
     start = before["value"] if before is not None else history[0]["max_load"] if history and loads else None
     if before is None and engine is not None and loads:
         began, start = engine["name"], engine["value"]
-    elif before is None and result["judge"] is not None and result["judge"]["candidates"]:
-        start = result["judge"]["candidates"][0]["max_load"]
+    elif before is None and (judge := result.get("judge")) and judge["candidates"]:
+        start = judge["candidates"][0]["max_load"]
     if not loads:
         sizes = [matrices.of_bounds(goal, value) for value in (start, end) if value is not None]
     else:
