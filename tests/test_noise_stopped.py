@@ -39,7 +39,8 @@ def test_a_signal_keeps_what_is_complete(netloom, write, number):
         "1",
     ]
     running = OnTerminal([*command, "--format", "json"], netloom.folder)
-    running.wait_for("seed 3 of 10000", "seed 4 of 10000", "seed 5 of 10000")
+    # Which seeds are drawn is a matter of speed.
+    running.wait_for(*(f"seed {seed} of 10000" for seed in range(3, 1000)))
     running.process.send_signal(number)
     code, out = running.end()
     assert code == 130
