@@ -106,8 +106,7 @@ pub(super) struct Nearly {
 }
 
 impl Nearly {
-    /// With this error allowed, a share.
-    /// And of ranks that wait for each other like that.
+    /// With this error allowed, a share, of ranks that wait for each other like that.
     pub fn new(allowed: f64, coupled: Coupled) -> Self {
         Self {
             allowed,

@@ -61,7 +61,10 @@ impl Repeating {
             next_wait: 1,
             skipped: Skipped::nothing("no repeat was found"),
             may_equal: network.unfit(false).is_none(),
-            nearly: network.program.coupled().filter(|_| error > 0.0).map(|felt| Nearly::new(error, felt)),
+            nearly: (error > 0.0)
+                .then(|| network.program.coupled())
+                .flatten()
+                .map(|coupled| Nearly::new(error, coupled)),
         })
     }
 
